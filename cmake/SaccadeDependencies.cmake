@@ -19,6 +19,7 @@ pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET ${ffmpeg_modules})
 pkg_check_modules(ffmpeg_late REQUIRED libavfilter${SACCADE_FFMPEG_SUFFIX}>=8 libavdevice${SACCADE_FFMPEG_SUFFIX}>=59)
 # Headers alone: Note [Late XCB]
 pkg_check_modules(xcb REQUIRED xcb xcb-shm xcb-damage xcb-xfixes xcb-randr xcb-composite xcb-xinput)
+pkg_check_modules(wayland_cast REQUIRED libpipewire-0.3 libsystemd)
 
 if(SACCADE_CUDA)
   find_package(CUDAToolkit REQUIRED)

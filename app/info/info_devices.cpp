@@ -24,9 +24,11 @@ std::string devices_text(const std::vector<Camera>& cameras, const std::vector<S
                      mode.rates.empty() ? "any" : fmt::format("{}", fmt::join(mode.rates, ", ")));
     }
   }
-  if (screen.empty()) fmt::format_to(out, "no screen: $DISPLAY is not set\n");
+  if (screen.empty()) fmt::format_to(out, "no screen: neither $DISPLAY nor $WAYLAND_DISPLAY is set\n");
   for (const ScreenPart& part : screen) {
-    if (part.fault.empty()) {
+    if (part.fault.empty() && part.width_px == 0) {
+      fmt::format_to(out, "{}: {}\n", part.uri, part.title);
+    } else if (part.fault.empty()) {
       fmt::format_to(out, "{}: {}, {}x{}\n", part.uri, part.title, part.width_px, part.height_px);
     } else {
       fmt::format_to(out, "{}\n", part.fault);
@@ -52,7 +54,7 @@ std::string devices_json(const std::vector<Camera>& cameras, const std::vector<S
   }
   for (const ScreenPart& part : screen) {
     Json modes = Json::array();
-    if (part.fault.empty()) {
+    if (part.fault.empty() && part.width_px > 0) {
       modes.push_back({{"format", "bgr0"},
                        {"description", ""},
                        {"size", fmt::format("{}x{}", part.width_px, part.height_px)},
@@ -60,7 +62,7 @@ std::string devices_json(const std::vector<Camera>& cameras, const std::vector<S
     }
     list.push_back({{"path", part.uri},
                     {"name", part.title},
-                    {"driver", "x11"},
+                    {"driver", part.driver},
                     {"bus", ""},
                     {"fault", part.fault},
                     {"modes", modes}});

@@ -45,15 +45,7 @@ std::unique_ptr<FrameSource> open_live_screen(const SourceConfig& config) {
   const SourceConfig connection = connection_config(config);
   std::unique_ptr<FrameSource> first = open_screen(connection, {});
   const ScreenSize size{first->info().width_px, first->info().height_px};
-  const auto open = [size](const SourceConfig& again) {
-    try {
-      return open_screen(again, size);
-    } catch (const UnavailableError& error) {  // for now: its server may come back
-      Fault fault = error.fault();
-      fault.kind = ErrorKind::kInput;
-      throw InputError(fault);
-    }
-  };
+  const auto open = [size](const SourceConfig& again) { return open_screen(again, size); };
   return follow_connections(config, connection, std::move(first), open, true);
 }
 

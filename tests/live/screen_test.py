@@ -6,13 +6,11 @@ import time
 import unittest
 
 import numpy as np
-from live_support import SACCADE, LiveTest
+from live_support import SACCADE
 from patience import wait_for
+from screen_support import HEIGHT, WHOLE, WIDTH, PictureTest
 from view_support import Screen
 from x11_window import Window
-
-WIDTH, HEIGHT = 320, 208  # whole tiles
-WHOLE = ("--lattice", "uniform", "--set", "lod=0", "--tokens", WIDTH * HEIGHT // 256)
 
 
 def grab(display, box=(0, 0, WIDTH, HEIGHT)):
@@ -23,7 +21,7 @@ def grab(display, box=(0, 0, WIDTH, HEIGHT)):
     return np.frombuffer(done.stdout, np.uint8).reshape(height, width, 3)
 
 
-class ScreenTest(LiveTest):
+class ScreenTest(PictureTest):
     def setUp(self):
         super().setUp()
         self.screen = Screen(f"{WIDTH}x{HEIGHT}x24")
@@ -34,24 +32,6 @@ class ScreenTest(LiveTest):
         window = Window(self.screen.display, box, **options)
         self.addCleanup(window.close)
         return window
-
-    def picture(self, row, size=(WIDTH, HEIGHT)):
-        """The frame of an emission, put together from its patches: [H, W, 3]."""
-        arrays = self.arrays()
-        frame = np.zeros((size[1], size[0], 3), np.uint8)
-        for patch, (u, v, _, coverage) in zip(arrays["patches"][row], arrays["geometry"][row]):
-            x, y = round(u * size[0]) - 8, round(v * size[1]) - 8
-            part = frame[y:y + 16, x:x + 16]
-            if coverage > 0:
-                part[:] = patch.transpose(1, 2, 0)[:part.shape[0], :part.shape[1]]
-        return frame
-
-    def shows(self, process, wanted, size=(WIDTH, HEIGHT), what="the picture"):
-        """Waits until the newest emission is this picture."""
-        def same():
-            return self.rows() > 0 and np.array_equal(self.picture(self.rows() - 1, size), wanted)
-        wait_for(lambda: same() or process.poll() is not None, missing=lambda: f"{what}, of {self.rows()} rows")
-        self.assertIsNone(process.poll())
 
     def test_every_pixel_that_is_drawn_arrives(self):
         window = self.window((0, 0, WIDTH, HEIGHT), color=0x203040)

@@ -69,7 +69,7 @@ class Screen:
             skip_or_fail("gl", "Xvfb did not start")
         self.display = f":{number}"
         self.environment = {**os.environ, "DISPLAY": self.display}
-        for name in ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"):  # no compositor's window: GLFW 3.4 would prefer it
+        for name in ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE"):  # no compositor's window: GLFW 3.4 would prefer it
             self.environment.pop(name, None)
 
     def xdotool(self, *arguments):

@@ -33,6 +33,8 @@ class ScreenCapture {
   virtual bool has_changed() const = 0;
   // Brings the picture up to date. Returns where it may differ from before; they lie inside and may overlap.
   virtual std::vector<PixelRect> read() = 0;
+  // By the server, on the steady clock: when it made what read() brought. 0: it does not say.
+  virtual std::int64_t made_ns() const { return 0; }
 
  protected:
   // The log says that what is captured has this size now, and what becomes of the picture.

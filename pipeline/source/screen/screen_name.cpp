@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include "pipeline/error.h"
@@ -15,10 +16,11 @@ namespace {
 constexpr double kHighestRate = 240;
 
 [[noreturn]] void refuse(const std::string& uri, const std::string& what) {
-  throw UsageError(
-      fmt::format("{}: {}; write screen:DISPLAY?KEY=VALUE&KEY=VALUE, with DISPLAY as :0 or left out, and these keys: "
-                  "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE or output=NAME, pointer=yes|no, rate=FRAMES_PER_SECOND",
-                  uri, what));
+  throw UsageError(fmt::format(
+      "{}: {}; write screen:DISPLAY?KEY=VALUE&KEY=VALUE, with DISPLAY as :0, x11, wayland or left out, and these keys: "
+      "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE|any or output=NAME|any, pointer=yes|no, "
+      "rate=FRAMES_PER_SECOND, restore=FILE",
+      uri, what));
 }
 
 template <typename T>
@@ -44,10 +46,25 @@ bool apply(std::string_view key, std::string_view value, ScreenName& name) {
   if (key == "region") return (name.region = parse_region(value)).has_value();
   if (key == "window") return !(name.window = value).empty();
   if (key == "output") return !(name.output = value).empty();
+  if (key == "restore") return !(name.restore = value).empty();
   if (key == "rate") return parse_number(value, name.rate) && name.rate > 0 && name.rate <= kHighestRate;
   if (key != "pointer" || (value != "yes" && value != "no")) return false;
   name.pointer = value == "yes";
   return true;
+}
+
+bool is_wayland_desktop() {
+  const auto value = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return std::string_view(text != nullptr ? text : "");
+  };
+  return !value("WAYLAND_DISPLAY").empty() || value("XDG_SESSION_TYPE") == "wayland";
+}
+
+void place(std::string_view text, ScreenName& name) {
+  const bool is_wayland = text.empty() ? is_wayland_desktop() : text == "wayland";
+  name.system = is_wayland ? ScreenSystem::kWayland : ScreenSystem::kX11;
+  if (!is_wayland && text != "x11") name.display = text;
 }
 
 }  // namespace
@@ -56,7 +73,7 @@ ScreenName parse_screen_name(const std::string& uri) {
   ScreenName name;
   std::string_view rest = std::string_view(uri).substr(kScreenScheme.size());
   std::size_t end = rest.find('?');
-  name.display = rest.substr(0, end);
+  place(rest.substr(0, end), name);
   while (end != std::string_view::npos) {
     rest = rest.substr(end + 1);
     end = rest.find('&');
@@ -69,6 +86,7 @@ ScreenName parse_screen_name(const std::string& uri) {
   if (int{name.region.has_value()} + int{!name.window.empty()} + int{!name.output.empty()} > 1) {
     refuse(uri, "only one of region, window and output can be captured");
   }
+  if (name.system == ScreenSystem::kX11 && !name.restore.empty()) refuse(uri, "X11 has no choice to restore");
   return name;
 }
 

@@ -1,6 +1,7 @@
-// What "screen:" names: a display of X11, and the part of it that is captured.
+// What "screen:" names: a display of X11 or what a Wayland desktop shares, and the part of it that is captured.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,17 +9,22 @@
 
 namespace saccade {
 
+enum class ScreenSystem : std::uint8_t { kX11, kWayland };
+
 // screen:DISPLAY?region=X,Y,W,H&pointer=no. At most one of region, window and output is set.
 struct ScreenName {
-  std::string display;              // ":0"; empty: $DISPLAY
+  ScreenSystem system = ScreenSystem::kX11;
+  std::string display;              // X11: ":0"; empty: $DISPLAY
   std::optional<PixelRect> region;  // of the screen, in its pixels
-  std::string window;               // its number, as xwininfo prints it, or its title
-  std::string output;               // a monitor's, as xrandr prints it
+  std::string window;               // X11: its number, as xwininfo prints it, or its title. Wayland: "any"
+  std::string output;               // X11: a monitor's, as xrandr prints it. Wayland: "any"
+  std::string restore;              // Wayland: a file that remembers what the person chose
   bool pointer = true;              // drawn
   double rate = 30;                 // frames a second, at most
 };
 
-// uri: begins with "screen:". Throws UsageError.
+// uri: begins with "screen:". Without a display $WAYLAND_DISPLAY or $XDG_SESSION_TYPE=wayland mean Wayland.
+// Throws UsageError.
 ScreenName parse_screen_name(const std::string& uri);
 
 }  // namespace saccade

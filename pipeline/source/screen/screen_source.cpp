@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "pipeline/source/frame/input_name.h"
 #include "pipeline/source/screen/screen_capture.h"
 #include "pipeline/source/screen/screen_name.h"
+#include "pipeline/source/screen/wayland_capture.h"
 #include "pipeline/source/screen/x11_capture.h"
 
 extern "C" {
@@ -104,6 +107,12 @@ AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRec
   return empty;
 }
 
+std::unique_ptr<ScreenCapture> open_capture(const SourceConfig& config, const ScreenName& name, ScreenSize size) {
+  if (name.system == ScreenSystem::kWayland)
+    return std::make_unique<wayland::Capture>(name, config, size.width_px, size.height_px);
+  return std::make_unique<x11::Capture>(name, config.uri, size.width_px, size.height_px, config.log);
+}
+
 class ScreenSource final : public FrameSource {
  public:
   ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<ScreenSize> size);
@@ -120,6 +129,7 @@ class ScreenSource final : public FrameSource {
   void show(Frame& out);
 
   const std::shared_ptr<std::atomic<bool>> stop_;
+  const Log log_;
   const std::unique_ptr<ScreenCapture> capture_;
   Pictures pictures_;
   EmptyFrames empty_frames_;
@@ -131,8 +141,8 @@ class ScreenSource final : public FrameSource {
 
 ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<ScreenSize> size)
     : stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
-      capture_(std::make_unique<x11::Capture>(name, config.uri, size ? size->width_px : 0, size ? size->height_px : 0,
-                                              config.log)),
+      log_(config.log),
+      capture_(open_capture(config, name, size.value_or(ScreenSize{}))),
       pictures_(capture_->picture().width_px(), capture_->picture().height_px()),
       period_ns_(static_cast<std::int64_t>(1e9 / name.rate)) {
   check_pixels(config, capture_->picture().width_px(), capture_->picture().height_px());
@@ -170,7 +180,8 @@ void ScreenSource::show(Frame& out) {
   const std::int64_t now_ns = steady_now_ns();
   std::vector<PixelRect> changed = capture_->read();
   AvFramePtr picture = pictures_.take(capture_->picture().data(), changed, empty_frames_.take());
-  attach_origin(*picture, {.captured_ns = noticed_ns_ != 0 ? noticed_ns_ : now_ns, .arrived_ns = now_ns});
+  const std::int64_t noticed_ns = noticed_ns_ != 0 ? noticed_ns_ : now_ns, made_ns = capture_->made_ns();
+  attach_origin(*picture, {.captured_ns = made_ns != 0 ? made_ns : noticed_ns, .arrived_ns = now_ns});
   if (counters_.frames == 0) start_ns_ = now_ns;
   out = Frame(std::move(picture), {.layout = info_.layout, .color = info_.color}, now_ns - start_ns_, counters_.frames);
   out.differs_in(std::move(changed));
@@ -183,6 +194,8 @@ ReadStatus ScreenSource::next(Frame& out) {
   if (*stop_) return ReadStatus::kEnd;
   if (!wait()) {
     end_ = capture_->end();
+    counters_.truncated = true;
+    if (!end_.broke) log_.warn("{}: {}", info_.uri, end_.reason);
     return ReadStatus::kEnd;
   }
   if (*stop_) return ReadStatus::kEnd;
@@ -193,34 +206,58 @@ ReadStatus ScreenSource::next(Frame& out) {
   return ReadStatus::kOk;
 }
 
+// scheme: what names of its parts begin with.
+void list_x11(const std::string& scheme, std::vector<ScreenPart>& parts) {
+  const char* const display = std::getenv("DISPLAY");
+  if (display == nullptr || *display == '\0') return;
+  ScreenPart screen{scheme, fmt::format("the screen of display {}", display)};
+  std::vector<ScreenPart> within;
+  try {
+    const x11::Connection connection("", scheme);
+    screen.width_px = connection.area().width;
+    screen.height_px = connection.area().height;
+    for (const x11::Output& output : x11::outputs(connection)) {
+      within.push_back({fmt::format("{}?output={}", scheme, output.name),
+                        fmt::format("an output, at {},{}", output.area.x, output.area.y), output.area.width,
+                        output.area.height});
+    }
+    for (const x11::Window& window : x11::windows(connection)) {
+      within.push_back(
+          {fmt::format("{}?window=0x{:x}", scheme, window.id), window.title, window.width_px, window.height_px});
+    }
+  } catch (const UnavailableError& error) {
+    screen.fault = error.fault().what;
+  }
+  parts.push_back(std::move(screen));
+  std::move(within.begin(), within.end(), std::back_inserter(parts));
+}
+
 }  // namespace
 
 std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<ScreenSize> size) {
   const ScreenName name = parse_screen_name(config.uri);
   refuse_decoding(config, "a screen", "captured");
-  return std::make_unique<ScreenSource>(config, name, size);
+  try {
+    return std::make_unique<ScreenSource>(config, name, size);
+  } catch (const wayland::Refused&) {
+    throw;
+  } catch (const UnavailableError& error) {
+    if (!size) throw;
+    Fault fault = error.fault();
+    fault.kind = ErrorKind::kInput;
+    throw InputError(fault);
+  }
 }
 
 std::vector<ScreenPart> list_screen() {
-  const char* const display = std::getenv("DISPLAY");
-  if (display == nullptr || *display == '\0') return {};
-  std::vector<ScreenPart> parts{{std::string(kScreenScheme), fmt::format("the screen of display {}", display)}};
-  try {
-    const x11::Connection connection("", parts[0].uri);
-    parts[0].width_px = connection.area().width;
-    parts[0].height_px = connection.area().height;
-    for (const x11::Output& output : x11::outputs(connection)) {
-      parts.push_back({fmt::format("screen:?output={}", output.name),
-                       fmt::format("an output, at {},{}", output.area.x, output.area.y), output.area.width,
-                       output.area.height});
-    }
-    for (const x11::Window& window : x11::windows(connection)) {
-      parts.push_back(
-          {fmt::format("screen:?window=0x{:x}", window.id), window.title, window.width_px, window.height_px});
-    }
-  } catch (const UnavailableError& error) {
-    parts[0].fault = error.fault().what;
+  std::vector<ScreenPart> parts;
+  const bool wayland = parse_screen_name(std::string(kScreenScheme)).system == ScreenSystem::kWayland;
+  if (wayland) {
+    const std::string scheme(kScreenScheme);
+    parts.push_back({.uri = scheme, .title = "a monitor, chosen in the desktop's dialog", .driver = "pipewire"});
+    parts.push_back({.uri = scheme + "?window=any", .title = "a window, chosen there", .driver = "pipewire"});
   }
+  list_x11(wayland ? "screen:x11" : "screen:", parts);
   return parts;
 }
 
