@@ -23,6 +23,7 @@ MAY_USE = {
     "picture": ("_native", "emission", "dumps"),
     "models": ("_native", "emission", "stream", "picture"),
     "watching": ("_native", "emission", "stream", "models"),
+    "mcp": ("_native", "emission", "models", "picture", "stream"),
     "lattice": ("_native", "_operators"),
     "tensors/_call": ("_native", "_operators"),
     "tensors": ("_native", "_operators", "lattice", "tensors/_call"),
