@@ -1,6 +1,7 @@
 #include "app/dump/dump_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -163,6 +164,7 @@ void DumpRun::say_what_runs() const {
   const PipelineConfig& config = session_->pipeline().config();
   spdlog::info("{}: {} {}x{}, decoder {}, backend {}, {}", info.uri, info.codec, info.width_px, info.height_px,
                decoder_text(info), name(config.backend), session_->pipeline().lattice().describe());
+  if (info.container == "screen") spdlog::info("{}: {}", info.uri, fmt::join(info.notes, "; "));
   if (const int threshold = config.diff.threshold; threshold != options_.pipeline.diff.threshold) {
     spdlog::info("{}: threshold {}, for a live source; --threshold 0 keeps every difference", info.uri, threshold);
   }

@@ -1,5 +1,6 @@
 // saccade view: the window, or pictures of what it would show.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "app/view/open_input.h"
 #include "app/view/view_report.h"
 #include "app/view/view_settings.h"
+#include "pipeline/source/screen/screen_source.h"
 #include "ui/viewer/offscreen.h"
 #include "ui/window/window.h"
 #endif
@@ -108,6 +110,13 @@ int run_in_window(const Options& options, const SourceConfig& source) {
   config.width_px = options.view.width_px;
   config.height_px = options.view.height_px;
   config.ui_scale = static_cast<float>(options.view.ui_scale);
+  if (may_show_window(source.uri, "saccade")) {
+    spdlog::warn(
+        "{}: the viewer's window is on this screen, so it may see itself; watch one window (window=TITLE), or leave "
+        "the "
+        "viewer out (hide=saccade)",
+        source.uri);
+  }
   const StopSignal stop([] { ui::wake_window(); });
   const ui::WindowResult result = ui::run_window(config, make_hooks(options, stop));
   return static_cast<int>(report_end(source, result.error, result.facts.damage));

@@ -123,7 +123,7 @@ MAY_USE = {
                     "app/options", "app/json", "app/info"),
     "app/reconstruct": ("kernels/shared", "kernels", "kernels/picture", "pipeline", "pipeline/source/frame",
                         "pipeline/source", "app", "app/files", "app/process", "app/options", "app/media", "app/dump"),
-    "app/view": ("pipeline", "pipeline/source/frame", "ui/picture", "ui/viewer", "ui/window", "ui/web/wire", "ui/web",
+    "app/view": ("pipeline", "pipeline/source/frame", "pipeline/source/screen", "ui/picture", "ui/viewer", "ui/window", "ui/web/wire", "ui/web",
                  "app", "app/process", "app/options", "app/media", "app/json", "app/reconstruct"),
     "app/main": ("gpu", "pipeline", "pipeline/source/ffmpeg", "app", "app/process", "app/options"),
 }

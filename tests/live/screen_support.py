@@ -1,10 +1,22 @@
-"""What the tests of captured screens share: a small screen, and its picture put together from emissions."""
+"""What tests of screens share: an X server without a monitor, and the picture that a dump of it holds."""
+import subprocess
+
 import numpy as np
 from live_support import LiveTest
 from patience import wait_for
+from view_support import Screen
+from x11_window import Window
 
 WIDTH, HEIGHT = 320, 208  # whole tiles
 WHOLE = ("--lattice", "uniform", "--set", "lod=0", "--tokens", WIDTH * HEIGHT // 256)
+
+
+def grab(display, box=(0, 0, WIDTH, HEIGHT)):
+    """[H, W, 3] u8, without the pointer."""
+    x, y, width, height = box
+    done = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "x11grab", "-draw_mouse", "0", "-video_size", f"{width}x{height}",
+                           "-i", f"{display}+{x},{y}", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True)
+    return np.frombuffer(done.stdout, np.uint8).reshape(height, width, 3)
 
 
 class PictureTest(LiveTest):
@@ -27,3 +39,16 @@ class PictureTest(LiveTest):
             return self.rows() > 0 and np.array_equal(self.picture(self.rows() - 1, size), wanted)
         wait_for(lambda: same() or process.poll() is not None, missing=lambda: f"{what}, of {self.rows()} rows")
         self.assertIsNone(process.poll())
+
+
+class ScreenCase(PictureTest):
+    def setUp(self):
+        super().setUp()
+        self.screen = Screen(f"{WIDTH}x{HEIGHT}x24")
+        self.addCleanup(self.screen.close)
+        self.name = f"screen:{self.screen.display}?pointer=no"
+
+    def window(self, box, **options):
+        window = Window(self.screen.display, box, **options)
+        self.addCleanup(window.close)
+        return window

@@ -8,31 +8,11 @@ import unittest
 import numpy as np
 from live_support import SACCADE
 from patience import wait_for
-from screen_support import HEIGHT, WHOLE, WIDTH, PictureTest
-from view_support import Screen
+from screen_support import HEIGHT, WHOLE, WIDTH, ScreenCase, grab
 from x11_window import Window
 
 
-def grab(display, box=(0, 0, WIDTH, HEIGHT)):
-    """[H, W, 3] u8, without the pointer."""
-    x, y, width, height = box
-    done = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "x11grab", "-draw_mouse", "0", "-video_size", f"{width}x{height}",
-                           "-i", f"{display}+{x},{y}", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], capture_output=True, check=True)
-    return np.frombuffer(done.stdout, np.uint8).reshape(height, width, 3)
-
-
-class ScreenTest(PictureTest):
-    def setUp(self):
-        super().setUp()
-        self.screen = Screen(f"{WIDTH}x{HEIGHT}x24")
-        self.addCleanup(self.screen.close)
-        self.name = f"screen:{self.screen.display}?pointer=no"
-
-    def window(self, box, **options):
-        window = Window(self.screen.display, box, **options)
-        self.addCleanup(window.close)
-        return window
-
+class ScreenTest(ScreenCase):
     def test_every_pixel_that_is_drawn_arrives(self):
         window = self.window((0, 0, WIDTH, HEIGHT), color=0x203040)
         process = self.dump(self.name, *WHOLE)

@@ -11,7 +11,7 @@ def _xlib():
             ("XOpenDisplay", _P, ctypes.c_char_p), ("XDefaultRootWindow", _L, _P), ("XCreateGC", _P, _P, _L, _L, _P),
             ("XCreateSimpleWindow", _L, _P, _L, _I, _I, _U, _U, _U, _L, _L), ("XMapRaised", _I, _P, _L), ("XSync", _I, _P, _I),
             ("XStoreName", _I, _P, _L, ctypes.c_char_p), ("XSetForeground", _I, _P, _P, _L), ("XDestroyWindow", _I, _P, _L),
-            ("XFillRectangle", _I, _P, _L, _P, _I, _I, _U, _U), ("XCreateFontCursor", _L, _P, _U), ("XDefineCursor", _I, _P, _L, _L), ("XMoveResizeWindow", _I, _P, _L, _I, _I, _U, _U), ("XCloseDisplay", _I, _P)):
+            ("XFillRectangle", _I, _P, _L, _P, _I, _I, _U, _U), ("XCreateFontCursor", _L, _P, _U), ("XDefineCursor", _I, _P, _L, _L), ("XMoveResizeWindow", _I, _P, _L, _I, _I, _U, _U), ("XCloseDisplay", _I, _P), ("XForceScreenSaver", _I, _P, _I)):
         function = getattr(x, name)
         function.restype, function.argtypes = result, arguments
     return x
@@ -47,6 +47,15 @@ class Window:
 
     def move(self, box):
         self.x.XMoveResizeWindow(self.display, self.id, *box)
+        self._sync()
+
+    def rename(self, title):
+        self.x.XStoreName(self.display, self.id, title.encode())
+        self._sync()
+
+    def blank(self, on):
+        """The screen saver of the display."""
+        self.x.XForceScreenSaver(self.display, 1 if on else 0)
         self._sync()
 
     def close(self):

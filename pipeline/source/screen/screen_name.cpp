@@ -1,6 +1,7 @@
 #include "pipeline/source/screen/screen_name.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <charconv>
@@ -18,8 +19,8 @@ constexpr double kHighestRate = 240;
 [[noreturn]] void refuse(const std::string& uri, const std::string& what) {
   throw UsageError(fmt::format(
       "{}: {}; write screen:DISPLAY?KEY=VALUE&KEY=VALUE, with DISPLAY as :0, x11, wayland or left out, and these keys: "
-      "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE|any or output=NAME|any, pointer=yes|no, "
-      "rate=FRAMES_PER_SECOND, restore=FILE",
+      "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE|any or output=NAME|any, hide=X,Y,WIDTH,HEIGHT|ID|TITLE, "
+      "pointer=yes|no, rate=FRAMES_PER_SECOND, restore=FILE",
       uri, what));
 }
 
@@ -42,11 +43,21 @@ std::optional<PixelRect> parse_region(std::string_view text) {
   return rect;
 }
 
+bool hide(std::string_view value, ScreenName& name) {
+  if (const auto region = parse_region(value)) {
+    name.hidden_regions.push_back(*region);
+  } else if (!value.empty()) {
+    name.hidden_windows.emplace_back(value);
+  }
+  return !value.empty();
+}
+
 bool apply(std::string_view key, std::string_view value, ScreenName& name) {
   if (key == "region") return (name.region = parse_region(value)).has_value();
   if (key == "window") return !(name.window = value).empty();
   if (key == "output") return !(name.output = value).empty();
   if (key == "restore") return !(name.restore = value).empty();
+  if (key == "hide") return hide(value, name);
   if (key == "rate") return parse_number(value, name.rate) && name.rate > 0 && name.rate <= kHighestRate;
   if (key != "pointer" || (value != "yes" && value != "no")) return false;
   name.pointer = value == "yes";
@@ -69,6 +80,15 @@ void place(std::string_view text, ScreenName& name) {
 
 }  // namespace
 
+std::string describe_hidden(const ScreenName& name) {
+  std::vector<std::string> parts;
+  for (const std::string& window : name.hidden_windows) parts.push_back(fmt::format("windows '{}'", window));
+  for (const PixelRect& rect : name.hidden_regions) {
+    parts.push_back(fmt::format("the region {},{},{},{}", rect.x, rect.y, rect.width, rect.height));
+  }
+  return parts.empty() ? "" : fmt::format("{} are black", fmt::join(parts, " and "));
+}
+
 ScreenName parse_screen_name(const std::string& uri) {
   ScreenName name;
   std::string_view rest = std::string_view(uri).substr(kScreenScheme.size());
@@ -87,6 +107,12 @@ ScreenName parse_screen_name(const std::string& uri) {
     refuse(uri, "only one of region, window and output can be captured");
   }
   if (name.system == ScreenSystem::kX11 && !name.restore.empty()) refuse(uri, "X11 has no choice to restore");
+  if (name.system == ScreenSystem::kWayland && !name.hidden_windows.empty()) {
+    refuse(uri, "on Wayland no program can find a window; hide a region instead, hide=X,Y,WIDTH,HEIGHT");
+  }
+  if (!name.window.empty() && !name.hidden_windows.empty()) {
+    refuse(uri, "a window is captured without those that lie over it, so none of them needs to be hidden");
+  }
   return name;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace saccade {
 
@@ -37,6 +38,20 @@ void ScreenPicture::blacken() {
   for (std::size_t at = 3; at < pixels_.size(); at += 4) pixels_[at] = 255;
 }
 
+void ScreenPicture::blacken(const PixelRect& rect) {
+  if (is_empty(rect)) return;
+  for (int y = rect.y; y < rect.y + rect.height; ++y) {
+    std::uint8_t* const begin = row(y, rect.x);
+    std::fill(begin, begin + std::ptrdiff_t{rect.width} * 4, std::uint8_t{0});
+    for (int x = 0; x < rect.width; ++x) begin[std::ptrdiff_t{x} * 4 + 3] = 255;
+  }
+}
+
+void ScreenPicture::hide(std::vector<PixelRect> rects) {
+  hidden_ = std::move(rects);
+  for (const PixelRect& rect : hidden_) blacken(common(rect, area()));
+}
+
 void ScreenPicture::copy(const std::uint8_t* pixels, std::ptrdiff_t pitch_bytes, const PixelRect& rect, bool swapped) {
   for (int y = 0; y < rect.height; ++y) {
     const std::uint8_t* from = pixels + y * pitch_bytes;
@@ -49,6 +64,7 @@ void ScreenPicture::copy(const std::uint8_t* pixels, std::ptrdiff_t pitch_bytes,
       std::memcpy(to, &pixel, sizeof pixel);
     }
   }
+  for (const PixelRect& hidden : hidden_) blacken(common(hidden, rect));
 }
 
 void ScreenPicture::draw(const std::vector<std::uint32_t>& pointer, const PixelRect& at, const PixelRect& inside) {

@@ -30,6 +30,9 @@ class ScreenPicture {
     return pixels_.data() + (std::ptrdiff_t{y} * width_px_ + std::ptrdiff_t{x}) * 4;
   }
   void blacken();
+  // These are black from now on, whatever copy() brings. They may reach outside of the picture.
+  void hide(std::vector<PixelRect> rects);
+  const std::vector<PixelRect>& hidden() const { return hidden_; }
   // Four bytes a pixel: blue, green, red, any; swapped: red, green, blue, any. rect lies inside the picture.
   void copy(const std::uint8_t* pixels, std::ptrdiff_t pitch_bytes, const PixelRect& rect, bool swapped = false);
   // pointer: ARGB, alpha already multiplied, at.width a row. at: may lie in part outside of the picture; inside: what
@@ -38,7 +41,10 @@ class ScreenPicture {
 
  private:
   int width_px_ = 0, height_px_ = 0;
+  void blacken(const PixelRect& rect);
+
   std::vector<std::uint8_t> pixels_;
+  std::vector<PixelRect> hidden_;
 };
 
 }  // namespace saccade

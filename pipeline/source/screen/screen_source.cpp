@@ -249,6 +249,15 @@ std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::option
   }
 }
 
+bool may_show_window(const std::string& uri, const std::string& title) {
+  if (!uri.starts_with(kScreenScheme)) return false;
+  const ScreenName name = parse_screen_name(uri);
+  const char* const display = std::getenv("DISPLAY");
+  if (!name.window.empty() || (!name.display.empty() && display != nullptr && name.display != display)) return false;
+  return std::none_of(name.hidden_windows.begin(), name.hidden_windows.end(),
+                      [&](const std::string& hidden) { return title.find(hidden) != std::string::npos; });
+}
+
 std::vector<ScreenPart> list_screen() {
   std::vector<ScreenPart> parts;
   const bool wayland = parse_screen_name(std::string(kScreenScheme)).system == ScreenSystem::kWayland;

@@ -21,6 +21,9 @@ struct ScreenSize {
 // InputError, UsageError, UnavailableError, and Error of kind kInterrupted.
 std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<ScreenSize> size);
 
+// Whether a window with this title, opened on $DISPLAY, can be in the picture. Other inputs: false. Throws UsageError.
+bool may_show_window(const std::string& uri, const std::string& title);
+
 // What can be captured.
 struct ScreenPart {
   std::string uri;                  // as open_screen() takes it

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
@@ -47,6 +48,9 @@ Capture::Capture(const ScreenName& name, const SourceConfig& config, int width_p
   stream_ = std::make_unique<CastStream>(portal_.take_remote(), portal_.node(), name.rate, config.uri);
   text_ = name.window.empty() ? "a monitor that the desktop shares" : "a window that the desktop shares";
   wait_for_first(config, width_px, height_px);
+  std::vector<PixelRect> hidden = name.hidden_regions;
+  for (PixelRect& rect : hidden) rect = moved(rect, region_.value_or(PixelRect{}));
+  picture_.hide(std::move(hidden));
 }
 
 Capture::~Capture() = default;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <sys/uio.h>
+
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <span>
 
@@ -46,21 +50,6 @@ std::string text(const Connection& connection, xcb_window_t window, xcb_atom_t o
           static_cast<std::size_t>(xcb_get_property_value_length(reply.get()))};
 }
 
-// The window manager's list; without one, what lies on the root.
-std::vector<xcb_window_t> top_windows(const Connection& connection) {
-  const xcb_window_t root = connection.screen().root;
-  const auto listed = property(connection, root, atom(connection, "_NET_CLIENT_LIST"));
-  if (listed && listed->format == 32 && xcb_get_property_value_length(listed.get()) > 0) {
-    const auto* const ids = static_cast<const xcb_window_t*>(xcb_get_property_value(listed.get()));
-    return {ids, ids + xcb_get_property_value_length(listed.get()) / 4};
-  }
-  const auto tree =
-      wait_for<xcb_query_tree_reply_t>(connection, xcb_query_tree(connection.get(), root), xcb_query_tree_reply);
-  if (!tree) return {};
-  const xcb_window_t* const ids = xcb_query_tree_children(tree.get());
-  return {ids, ids + xcb_query_tree_children_length(tree.get())};
-}
-
 }  // namespace
 
 Connection::Connection(const std::string& display, const std::string& uri) : uri_(uri) {
@@ -94,6 +83,24 @@ Reply<xcb_query_extension_reply_t> Connection::need(std::string_view extension) 
       fmt::format("{}: the X server lacks the extension {}, which capturing needs", uri_, extension));
 }
 
+// MIT-SCREEN-SAVER's SelectInput, by hand: its library is not everywhere. xcb_send_request() needs two free vectors
+// before the first one, and writes the first byte.
+std::uint8_t select_saver_events(const Connection& connection) {
+  const auto extension = connection.find("MIT-SCREEN-SAVER");
+  if (!extension) return 0;
+  struct {
+    std::uint8_t major = 0, minor = 2;
+    std::uint16_t length_words = 3;
+    xcb_window_t drawable = XCB_NONE;
+    std::uint32_t events = 1;  // ScreenSaverNotify
+  } request{.drawable = connection.screen().root};
+  std::array<iovec, 3> parts{};
+  parts[2] = {&request, sizeof request};
+  const xcb_protocol_request_t form{1, nullptr, extension->major_opcode, 1};
+  xcb_send_request(connection.get(), 0, &parts[2], &form);
+  return extension->first_event;
+}
+
 std::vector<Output> outputs(const Connection& connection) {
   std::vector<Output> found;
   if (!connection.find("RANDR")) return found;
@@ -117,6 +124,41 @@ std::vector<Output> outputs(const Connection& connection) {
                      {crtc->x, crtc->y, crtc->width, crtc->height}});
   }
   return found;
+}
+
+std::optional<xcb_window_t> window_number(const std::string& text) {
+  const bool hex = text.starts_with("0x");
+  xcb_window_t id = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, fault] = std::from_chars(text.data() + (hex ? 2 : 0), end, id, hex ? 16 : 10);
+  if (fault != std::errc() || at != end) return std::nullopt;
+  return id;
+}
+
+std::vector<xcb_window_t> root_windows(const Connection& connection) {
+  const auto tree = wait_for<xcb_query_tree_reply_t>(
+      connection, xcb_query_tree(connection.get(), connection.screen().root), xcb_query_tree_reply);
+  if (!tree) return {};
+  const xcb_window_t* const ids = xcb_query_tree_children(tree.get());
+  return {ids, ids + xcb_query_tree_children_length(tree.get())};
+}
+
+std::vector<xcb_window_t> top_windows(const Connection& connection) {
+  const auto listed = property(connection, connection.screen().root, atom(connection, "_NET_CLIENT_LIST"));
+  if (!listed || listed->format != 32 || xcb_get_property_value_length(listed.get()) <= 0) {
+    return root_windows(connection);
+  }
+  const auto* const ids = static_cast<const xcb_window_t*>(xcb_get_property_value(listed.get()));
+  return {ids, ids + xcb_get_property_value_length(listed.get()) / 4};
+}
+
+std::vector<std::string> window_texts(const Connection& connection, xcb_window_t window) {
+  std::vector<std::string> texts;
+  for (const xcb_atom_t of :
+       {atom(connection, "_NET_WM_NAME"), xcb_atom_t{XCB_ATOM_WM_NAME}, xcb_atom_t{XCB_ATOM_WM_CLASS}}) {
+    texts.push_back(text(connection, window, of));
+  }
+  return texts;
 }
 
 std::vector<Window> windows(const Connection& connection) {

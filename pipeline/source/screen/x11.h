@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ class Connection {
   const xcb_screen_t* screen_ = nullptr;
 };
 
+// What the server reports of its screen saver: an event of this type whose second byte is 0 when it goes off. 0: never.
+std::uint8_t select_saver_events(const Connection& connection);
+
 struct Output {
   std::string name;
   PixelRect area;  // of the screen
@@ -53,6 +57,10 @@ struct Window {
   std::string title;
   int width_px = 0, height_px = 0;
 };
+std::optional<xcb_window_t> window_number(const std::string& text);  // "0x1a", "26"
+std::vector<xcb_window_t> root_windows(const Connection& connection);
+std::vector<xcb_window_t> top_windows(const Connection& connection);  // the window manager's list, else as above
+std::vector<std::string> window_texts(const Connection& connection, xcb_window_t window);  // titles and classes
 std::vector<Window> windows(const Connection& connection);  // that are shown and have a title
 
 }  // namespace saccade::x11

@@ -6,6 +6,7 @@
 #include <xcb/randr.h>
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
+#include <xcb/xcbext.h>
 #include <xcb/xfixes.h>
 #include <xcb/xinput.h>
 
@@ -24,12 +25,12 @@ namespace saccade::x11 {
   call(xcb_get_file_descriptor) call(xcb_get_geometry) call(xcb_get_geometry_reply) call(xcb_get_image) \
   call(xcb_get_image_data) call(xcb_get_image_reply) call(xcb_get_property) call(xcb_get_property_reply) \
   call(xcb_get_property_value) call(xcb_get_property_value_length) call(xcb_get_setup) \
-  call(xcb_get_window_attributes) call(xcb_get_window_attributes_reply) call(xcb_intern_atom) \
+  call(xcb_get_window_attributes) call(xcb_get_window_attributes_reply) call(xcb_grab_server) call(xcb_intern_atom) \
   call(xcb_intern_atom_reply) call(xcb_poll_for_event) call(xcb_query_extension) call(xcb_query_extension_reply) \
   call(xcb_query_tree) call(xcb_query_tree_children) call(xcb_query_tree_children_length) \
-  call(xcb_query_tree_reply) call(xcb_request_check) call(xcb_screen_allowed_depths_iterator) call(xcb_screen_next) \
+  call(xcb_query_tree_reply) call(xcb_request_check) call(xcb_send_request) call(xcb_screen_allowed_depths_iterator) call(xcb_screen_next) \
   call(xcb_setup_roots_iterator) call(xcb_translate_coordinates) call(xcb_translate_coordinates_reply) \
-  call(xcb_visualtype_next)
+  call(xcb_ungrab_server) call(xcb_visualtype_next)
 #define SACCADE_SHM_CALLS(call) \
   call(xcb_shm_attach_checked) call(xcb_shm_detach) call(xcb_shm_get_image) call(xcb_shm_get_image_reply)
 #define SACCADE_DAMAGE_CALLS(call) \

@@ -7,24 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/source/screen/x11_hidden.h"
 
 namespace saccade::x11 {
-namespace {
-
-std::optional<xcb_window_t> window_number(const std::string& text) {
-  const bool hex = text.starts_with("0x");
-  xcb_window_t id = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, fault] = std::from_chars(text.data() + (hex ? 2 : 0), end, id, hex ? 16 : 10);
-  if (fault != std::errc() || at != end) return std::nullopt;
-  return id;
-}
-
-}  // namespace
 
 // A picture's worth of memory that the server writes. Not attached: the server can't.
 class SharedMemory {
@@ -67,11 +56,16 @@ Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, i
   Reply<void>(xcb_damage_query_version_reply(c, xcb_damage_query_version(c, 1, 1), nullptr));
   Reply<void>(xcb_xfixes_query_version_reply(c, xcb_xfixes_query_version(c, 5, 0), nullptr));
   find_area(name);
+  if (const std::string hidden = describe_hidden(name); !hidden.empty()) text_ += fmt::format(", where {}", hidden);
+  hidden_regions_ = name.hidden_regions;
+  hidden_windows_ = name.hidden_windows;
   picture_ = ScreenPicture(width_px > 0 ? width_px : area_.width, height_px > 0 ? height_px : area_.height);
   if (const auto randr = connection_.find("RANDR")) {
     randr_event_ = randr->first_event;
-    xcb_randr_select_input(c, connection_.screen().root, XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE);
+    xcb_randr_select_input(c, connection_.screen().root,
+                           XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE | XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE);
   }
+  saver_event_ = select_saver_events(connection_);
   start_memory();
   damage_ = xcb_generate_id(c);
   const xcb_drawable_t watched = window_ != XCB_NONE ? window_ : connection_.screen().root;
@@ -108,6 +102,7 @@ void Capture::find_area(const ScreenName& name) {
   std::vector<std::string> names;
   for (const Output& output : outputs(connection_)) {
     if (output.name == name.output) {
+      output_ = output.name;
       area_ = output.area;
       text_ = fmt::format("output {}", output.name);
       return;
@@ -234,8 +229,16 @@ void Capture::take(const xcb_generic_event_t& event) {
     pointer_moved_ = draws_pointer_;
   } else if (type == XCB_GE_GENERIC) {
     pointer_moved_ = draws_pointer_;
-  } else if (randr_event_ != 0 && type == randr_event_ + XCB_RANDR_SCREEN_CHANGE_NOTIFY) {
+  } else if (randr_event_ != 0 &&
+             (type == randr_event_ + XCB_RANDR_SCREEN_CHANGE_NOTIFY || type == randr_event_ + XCB_RANDR_NOTIFY)) {
     moved_ = true;
+  } else if (saver_event_ != 0 && type == saver_event_) {
+    const bool blank = event.pad0 != 0;
+    if (blank != blank_) {
+      log_.warn("{}: the screen saver is {}", uri_,
+                blank ? "on: what is captured may be black or locked" : "off again");
+    }
+    blank_ = blank;
   } else if (type == XCB_CONFIGURE_NOTIFY || type == XCB_MAP_NOTIFY || type == XCB_UNMAP_NOTIFY ||
              type == XCB_DESTROY_NOTIFY) {
     moved_ = window_ != XCB_NONE;
@@ -246,29 +249,62 @@ PixelRect Capture::clipped(const PixelRect& rect) const {
   return common(rect, {0, 0, std::min(picture_.width_px(), area_.width), std::min(picture_.height_px(), area_.height)});
 }
 
+// What of the root is captured, and where that is now.
+void Capture::find_screen_area() {
+  xcb_connection_t* const c = connection_.get();
+  const Reply<xcb_get_geometry_reply_t> root(
+      xcb_get_geometry_reply(c, xcb_get_geometry(c, connection_.screen().root), nullptr));
+  if (!root) return;
+  const PixelRect screen{0, 0, root->width, root->height};
+  if (whole_screen_) {
+    area_ = screen;
+  } else if (!output_.empty()) {
+    const std::vector<Output> all = outputs(connection_);
+    const auto at = std::find_if(all.begin(), all.end(), [this](const Output& o) { return o.name == output_; });
+    gone_ = at == all.end();
+    if (!gone_) area_ = common(at->area, screen);
+  } else {
+    area_ = common({area_.x, area_.y, picture_.width_px(), picture_.height_px()}, screen);
+  }
+}
+
 // The screen or the window has another size, or is there no more.
 void Capture::follow_area(std::vector<PixelRect>& changed) {
   const PixelRect before = area_;
   const bool was_gone = gone_;
   if (window_ != XCB_NONE) {
     name_pixmap();
-    if (gone_ && !was_gone) log_.warn("{}: {} is not shown; the picture stays as it was", uri_, text_);
-    if (!gone_ && was_gone) log_.warn("{}: {} is shown again", uri_, text_);
   } else {
-    xcb_connection_t* const c = connection_.get();
-    const Reply<xcb_get_geometry_reply_t> root(
-        xcb_get_geometry_reply(c, xcb_get_geometry(c, connection_.screen().root), nullptr));
-    if (!root) return;
-    const PixelRect screen{0, 0, root->width, root->height};
-    area_ = whole_screen_ ? screen : PixelRect{area_.x, area_.y, picture_.width_px(), picture_.height_px()};
-    if (!whole_screen_) area_ = common(area_, screen);
+    find_screen_area();
   }
+  if (gone_ && !was_gone) log_.warn("{}: {} is not shown; the picture stays as it was", uri_, text_);
+  if (!gone_ && was_gone) log_.warn("{}: {} is shown again", uri_, text_);
   if (gone_) return;
   if (area_.width != before.width || area_.height != before.height) {
     report_size(std::max(area_.width, 0), std::max(area_.height, 0));
   }
   picture_.blacken();
   changed.push_back(picture_.area());
+}
+
+// What is hidden may have moved, and a window may have become one that is.
+void Capture::follow_hidden(std::vector<PixelRect>& changed) {
+  if (hidden_regions_.empty() && hidden_windows_.empty()) return;
+  std::vector<PixelRect> hidden = hidden_regions_;
+  if (!hidden_windows_.empty()) {
+    const std::vector<PixelRect> boxes = boxes_of_windows(connection_, hidden_windows_);
+    hidden.insert(hidden.end(), boxes.begin(), boxes.end());
+  }
+  if (window_ == XCB_NONE) {
+    for (PixelRect& rect : hidden) rect = {rect.x - area_.x, rect.y - area_.y, rect.width, rect.height};
+  }
+  if (hidden == picture_.hidden()) return;
+  for (const std::vector<PixelRect>& rects : {picture_.hidden(), hidden}) {
+    for (const PixelRect& rect : rects) {
+      if (const PixelRect inside = clipped(rect); !is_empty(inside)) changed.push_back(inside);
+    }
+  }
+  picture_.hide(std::move(hidden));
 }
 
 void Capture::take_damage(std::vector<PixelRect>& changed) {
@@ -323,7 +359,9 @@ bool Capture::follow_pointer(std::vector<PixelRect>& changed) {
 
 std::vector<PixelRect> Capture::read() {
   std::vector<PixelRect> changed;
+  const GrabbedServer grabbed(connection_, !hidden_windows_.empty());
   if (moved_) follow_area(changed);
+  follow_hidden(changed);
   if (damaged_) take_damage(changed);
   if (gone_) {
     damaged_ = moved_ = pointer_moved_ = false;

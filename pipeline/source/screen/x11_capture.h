@@ -4,7 +4,8 @@
 // DAMAGE tells which pixels were drawn over, and nothing is polled. What was damaged is first taken off the server's
 // list and then read, so what changes meanwhile is damaged again. Pixels come by shared memory (MIT-SHM) where the
 // server is on this machine. The screen's pixels lack the pointer: XFIXES has its image, XINPUT says that it moved. It
-// is drawn here, and what it covered is read again.
+// is drawn here, and what it covered is read again. Hidden windows are looked up before each reading, and the server is
+// grabbed until the pixels are read, so they are black wherever they move.
 #pragma once
 
 #include <chrono>
@@ -43,6 +44,8 @@ class Capture final : public ScreenCapture {
   void take(const xcb_generic_event_t& event);
   void follow_area(std::vector<PixelRect>& changed);
   void name_pixmap();
+  void find_screen_area();
+  void follow_hidden(std::vector<PixelRect>& changed);
   void take_damage(std::vector<PixelRect>& changed);
   bool ask_pointer();
   bool follow_pointer(std::vector<PixelRect>& changed);
@@ -51,15 +54,19 @@ class Capture final : public ScreenCapture {
 
   Connection connection_;
   bool whole_screen_ = false;
+  std::string output_;                // captured; empty: none
   xcb_window_t window_ = XCB_NONE;    // captured; none: the root
   xcb_drawable_t source_ = XCB_NONE;  // pixels are read from here
   PixelRect area_;                    // of the source
+  std::vector<PixelRect> hidden_regions_;
+  std::vector<std::string> hidden_windows_;
   std::unique_ptr<SharedMemory> memory_;
   xcb_damage_damage_t damage_ = XCB_NONE;
   std::uint32_t region_ = XCB_NONE;
-  std::uint8_t damage_event_ = 0, randr_event_ = 0, fixes_event_ = 0;
+  std::uint8_t damage_event_ = 0, randr_event_ = 0, fixes_event_ = 0, saver_event_ = 0;
   bool damaged_ = true, moved_ = false, pointer_moved_ = true;
-  bool gone_ = false;  // the window was closed or hidden
+  bool gone_ = false;   // the window was closed or hidden, or the output is off
+  bool blank_ = false;  // the screen saver is on
   bool draws_pointer_ = false;
   PixelRect pointer_area_;              // of the picture, as drawn
   std::vector<std::uint32_t> pointer_;  // ARGB, alpha already multiplied
