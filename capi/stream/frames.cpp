@@ -1,8 +1,11 @@
 // Frames of the caller's: saccade_stream_open_frames(), _push(), _push_end().
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "capi/stream/stream.h"
 #include "capi/structs.h"
@@ -71,6 +74,19 @@ PushedFormat checked_format(const saccade_frame_format& format, std::int64_t max
   return out;
 }
 
+// Those that hold a pixel.
+std::vector<PixelRect> rects_of(const std::int32_t* boxes, std::size_t count) {
+  constexpr std::int32_t kFar = 1 << 24;
+  std::vector<PixelRect> rects;
+  for (const std::int32_t* box = boxes; box != boxes + 4 * count; box += 4) {
+    std::array<int, 4> edges{};
+    std::transform(box, box + 4, edges.begin(), [&](std::int32_t edge) { return std::clamp(edge, 0, kFar); });
+    const PixelRect rect{edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1]};
+    if (rect.width > 0 && rect.height > 0) rects.push_back(rect);
+  }
+  return rects;
+}
+
 PushedPicture checked_picture(const saccade_frame& frame) {
   require(frame.memory == SACCADE_HOST || frame.memory == SACCADE_CUDA, kPush, "memory is no saccade_memory");
   if (frame.pts_ns < -kMostTime_ns || frame.pts_ns > kMostTime_ns) {
@@ -82,6 +98,7 @@ PushedPicture checked_picture(const saccade_frame& frame) {
                          static_cast<std::ptrdiff_t>(frame.pitches_bytes[p])};
   }
   picture.pts_ns = frame.pts_ns;
+  if (frame.may_differ != nullptr) picture.may_differ = rects_of(frame.may_differ, frame.may_differ_count);
   if (frame.memory == SACCADE_HOST) return picture;
   picture.space = MemorySpace::kCuda;
   picture.device = frame.device;

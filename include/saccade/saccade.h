@@ -353,8 +353,9 @@ typedef struct saccade_frame {
   int64_t pitches_bytes[4];  // from a row to the row below; may be negative. 0: rows without padding
   int64_t pts_ns;     // -4e18 to 4e18: their own time, which fixations go by. Where it falls, the scanpath restarts
   void* cuda_stream;  // SACCADE_CUDA: the cudaStream_t in whose order the planes are the caller's
-  int32_t memory;     // saccade_memory
-  int32_t device;     // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
+  int32_t memory, device;     // saccade_memory; SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
+  const int32_t* may_differ;  // [n][4] px: left, top, right, bottom. Outside it equals the last frame. NULL: not known
+  size_t may_differ_count;    // n. What changed outside may be missed until a box, or a frame without, covers it
 } saccade_frame;
 
 // Instead of a source: frames come by saccade_stream_push(). Options of sources are refused.
@@ -364,7 +365,6 @@ SACCADE_API saccade_status saccade_stream_open_frames(saccade_stream* stream, co
 // saccade_stream_next() or _next_into() then gives them, at once, and must do so before the next frame is pushed.
 // Without such it says SACCADE_LATER, whatever its time limit. Host memory is the caller's again on return; device
 // memory in the order of `cuda_stream`, as in saccade_stream_next_into(). The planes are only read.
-//
 // CUDA graphs: with device frames, a device target, lattice "nested" and a fixation that doesn't move, a push and a
 // next_into can be captured on the caller's stream, after a few that were not; each replay takes what is there then.
 SACCADE_API saccade_status saccade_stream_push(saccade_stream* stream, const saccade_frame* frame, int32_t* due);

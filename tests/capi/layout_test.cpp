@@ -70,6 +70,7 @@ AT(saccade_frame, planes, 8);
 AT(saccade_frame, pitches_bytes, 40);
 AT(saccade_frame, pts_ns, 72);
 AT(saccade_frame, device, 92);
+AT(saccade_frame, may_differ_count, 104);
 
 AT(saccade_fixation_request, fixation, 8);
 AT(saccade_fixation_request, first, 40);

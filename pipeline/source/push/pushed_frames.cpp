@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -98,15 +99,25 @@ void pack_row(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* 
   }
 }
 
-void pack_rgba(const RgbPlanes& rgb, int width, int height, std::uint8_t* out) {
-  for (int y = 0; y < height; ++y, out += std::ptrdiff_t{width} * 4) {
-    const auto row = [&](std::size_t c) { return rgb.channel[c].data + y * rgb.channel[c].pitch_bytes; };
+// rect lies inside; out: rows of width pixels.
+void pack_rgba(const RgbPlanes& rgb, const PixelRect& rect, int width, std::uint8_t* out) {
+  for (int y = rect.y; y < rect.y + rect.height; ++y) {
+    std::uint8_t* const to = out + (std::ptrdiff_t{y} * width + rect.x) * 4;
+    const auto row = [&](std::size_t c) {
+      return rgb.channel[c].data + y * rgb.channel[c].pitch_bytes + std::ptrdiff_t{rect.x} * rgb.step;
+    };
     if (rgb.step == 1) {
-      pack_row<1>(row(0), row(1), row(2), width, out);
+      pack_row<1>(row(0), row(1), row(2), rect.width, to);
     } else {
-      pack_row<3>(row(0), row(1), row(2), width, out);
+      pack_row<3>(row(0), row(1), row(2), rect.width, to);
     }
   }
+}
+
+PixelRect inside(const PixelRect& rect, const PushedFormat& format) {
+  const int left = std::max(rect.x, 0), top = std::max(rect.y, 0);
+  return {left, top, std::min(rect.x + rect.width, format.width_px) - left,
+          std::min(rect.y + rect.height, format.height_px) - top};
 }
 
 std::size_t gray_chroma_bytes(const PushedFormat& format) {
@@ -165,8 +176,13 @@ FrameView PushedFrames::like(MemorySpace space, int device) const {
 FrameView PushedFrames::on_host(const PushedPicture& picture, FrameView view) {
   const auto width = static_cast<std::size_t>(format_.width_px);
   if (is_rgb(format_.pixels)) {
+    const RgbPlanes rgb = rgb_planes(format_.pixels, picture.planes);
+    const PixelRect whole{0, 0, format_.width_px, format_.height_px};
+    const bool known = picture.may_differ && completed_is_last_;
     completed_.resize(width * 4 * static_cast<std::size_t>(format_.height_px));
-    pack_rgba(rgb_planes(format_.pixels, picture.planes), format_.width_px, format_.height_px, completed_.data());
+    for (const PixelRect& rect : known ? *picture.may_differ : std::vector<PixelRect>{whole}) {
+      pack_rgba(rgb, inside(rect, format_), format_.width_px, completed_.data());
+    }
     view.planes = {PlaneView{completed_.data(), static_cast<std::ptrdiff_t>(width * 4)}};
   } else if (format_.pixels == PushedPixels::kGray8) {
     if (completed_.empty()) completed_.assign(gray_chroma_bytes(format_), 128);
@@ -182,6 +198,7 @@ FrameView PushedFrames::take(const PushedPicture& picture) {
   view.stream = picture.stream;
   view.planes = checked.planes;
   view.pts_ns = picture.pts_ns;
+  if (picture.may_differ) view.may_differ = *picture.may_differ;
   if (picture.space == MemorySpace::kHost) {
     view = on_host(checked, view);
   } else if (is_rgb(format_.pixels) || format_.pixels == PushedPixels::kGray8) {
@@ -197,6 +214,7 @@ FrameView PushedFrames::take(const PushedPicture& picture) {
     throw UnavailableError("frames on a device: this build has no CUDA (SACCADE_CUDA)");
 #endif
   }
+  completed_is_last_ = picture.space == MemorySpace::kHost;
   view.sequence = sequence_++;
   return view;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/frame_view.h"
@@ -36,6 +37,7 @@ struct PushedPicture {
   int device = 0;
   void* stream = nullptr;  // kCuda: the cudaStream_t in whose order the planes are the caller's
   std::int64_t pts_ns = 0;
+  std::optional<std::vector<PixelRect>> may_differ = {};  // from the picture before; see FrameView
 };
 
 // Pictures that are no texture's format (R'G'B' of three samples, gray) are completed in memory of its own; all others
@@ -59,6 +61,7 @@ class PushedFrames {
   PushedFormat format_;
   std::int64_t sequence_ = 0;
   std::vector<std::uint8_t> completed_;  // RGBA, or the chroma that gray lacks
+  bool completed_is_last_ = false;       // the last picture was completed there, not on a device
   std::unique_ptr<OnDevice> on_device_;
 };
 

@@ -274,6 +274,8 @@ class saccade_frame(ctypes.Structure):  # noqa: N801
     cuda_stream: Address
     memory: Int32
     device: Int32
+    may_differ: Address
+    may_differ_count: Size
 
 
 @_laid_out

@@ -13,13 +13,32 @@ from pysaccade._native._arguments import require_dense
 _BYTES_OF_PIXEL = {_abi.SACCADE_PIXELS_RGB8: 3, _abi.SACCADE_PIXELS_RGBA8: 4, _abi.SACCADE_PIXELS_GRAY8: 1}
 
 
-def split(item: Any) -> tuple[Any, Any]:
-    """(frame, seconds or None) of what an iterable gives: a frame, a pair of both, or torchcodec's Frame."""
-    if isinstance(item, (tuple, list)) and len(item) == 2 and _is_number(item[1]):
-        return item[0], _seconds(item[1])
+def split(item: Any) -> tuple[Any, Any, Any]:
+    """(frame, seconds or None, boxes or None) of what an iterable gives; torchcodec's Frame has a time."""
+    if isinstance(item, (tuple, list)) and len(item) == 3 and (item[1] is None or _is_number(item[1])):
+        return item[0], None if item[1] is None else _seconds(item[1]), item[2]
+    if isinstance(item, (tuple, list)) and len(item) == 2:
+        return (item[0], _seconds(item[1]), None) if _is_number(item[1]) else (item[0], None, item[1])
     if hasattr(item, "pts_seconds") and hasattr(item, "data"):
-        return item.data, _seconds(item.pts_seconds)
-    return item, None
+        return item.data, _seconds(item.pts_seconds), None
+    return item, None, None
+
+
+def boxes_of(boxes: Any, number: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """The boxes outside of which a frame equals the one before, [n, 4].
+
+    Raises:
+        ValueError: They are something else.
+    """
+    found = np.asarray(_arrays.as_host_array(boxes, "Stream: boxes") if hasattr(boxes, "dtype") else boxes)
+    if found.size == 0:
+        return np.zeros((0, 4), np.int32)
+    if found.ndim != 2 or found.shape[1] != 4 or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"Stream: frame {number} comes with {list(found.shape)} {found.dtype}; beside a frame stands its time, or "
+            "the boxes that differ, [n, 4] whole numbers: left, top, right, bottom in pixels"
+        )
+    return np.ascontiguousarray(found.clip(-(2**31), 2**31 - 1), np.int32)
 
 
 def _is_number(value: Any) -> bool:

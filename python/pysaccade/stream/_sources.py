@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
-from pysaccade._native import _abi, _calls
+from pysaccade._native import _abi, _arrays, _calls
 from pysaccade._native._arguments import quoted, without_secrets
 from pysaccade._native._errors import InputError
 from pysaccade.stream import _frames
@@ -140,7 +140,7 @@ class FrameSource:
         return taker.take(0, addresses)
 
     def _push(self, handle: Handle, item: Any) -> None:
-        image, seconds = _frames.split(item)
+        image, seconds, boxes = _frames.split(item)
         exact = self._count * 10**9 / self._rate if seconds is None else seconds * 10**9
         if not math.isfinite(exact) or abs(exact) > _MOST_NS:
             came = f"at input_rate={float(self._rate):g} " if seconds is None else ""
@@ -158,6 +158,9 @@ class FrameSource:
         frame = _calls.new(_abi.saccade_frame)
         kept = self._layout.fill_frame(frame, image, self._count, self._takes_device_frames)
         frame.pts_ns = pts_ns
+        if boxes is not None:
+            differs = _frames.boxes_of(boxes, self._count)
+            frame.may_differ, frame.may_differ_count = _arrays.address(differs), len(differs)
         handle.call("push", ctypes.byref(frame), ctypes.byref(self._due), prefix=f"Stream: frame {self._count}: ")
         del kept  # until here: what the addresses point to
         self._count += 1

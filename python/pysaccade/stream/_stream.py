@@ -29,7 +29,10 @@ class Stream(Core, Iterator[Emission]):
         source: A path, "-", a URL or device, "screen:", "lavfi:GRAPH", "test://NAME"; or an iterable of frames: tensors
             or arrays [3, H, W] or [H, W, 3] u8 (also [H, W] gray, RGBA), each alone or as (frame, seconds). Frames
             without a time come at `input_rate` a second, 25 by default; times are from -4e9 to 4e9 seconds. They are
-            read where they lie.
+            read where they lie. As (frame, boxes) or (frame, seconds, boxes), boxes [n, 4] say where it may differ from
+            the frame before: left, top, right, bottom in pixels, none where it is the same. What is given is that of a
+            whole comparison, but costs in proportion to the boxes (with device="cpu"). If something changed outside
+            them all the same, it may be missed, until a box or a frame without boxes covers it.
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
