@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 
 import pytest
 
@@ -19,6 +20,9 @@ def test_notebook_runs(path, monkeypatch: pytest.MonkeyPatch):
     for module in ("nbclient", "nbformat", "ipykernel"):
         if importlib.util.find_spec(module) is None:
             skip_or_fail("notebooks", f"{module} is not installed")
+    for tool in ("Xvfb", "xterm", "xdotool") if path.stem == "screen_agent" else ():
+        if shutil.which(tool) is None:
+            skip_or_fail("gl", f"{tool} is not installed")
     import nbformat
     from nbclient import NotebookClient
 
