@@ -71,7 +71,7 @@ def strip(image: torch.Tensor, lod: float, direction: torch.Tensor, spots: torch
 def main() -> None:
     upright = page(SIZE, 11)
     pyramid = sc.TexturePyramid(upright)
-    patches, plan = sc.sample_foveated(pyramid, torch.tensor([0.4, 0.45]), tokens=90)
+    patches, plan = sc.sample_foveated(pyramid, torch.tensor([0.4, 0.45]), tokens=90, return_plan=True)
     first = [
         Image.fromarray((upright[0] * 255).byte().numpy()),
         painted(patches, plan, SIZE, outlines=True),

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pysaccade.models._views import Views as Views
     from pysaccade.models._views import views as views
     from pysaccade.picture._gl import GLBuffer as GLBuffer
+    from pysaccade.picture._gl import GLResource as GLResource
     from pysaccade.picture._paint import PictureMemory as PictureMemory
     from pysaccade.picture._paint import paint as paint
     from pysaccade.picture._show import Picture as Picture
@@ -52,7 +53,9 @@ if TYPE_CHECKING:
     from pysaccade.picture._view import View as View
     from pysaccade.picture._view import view as view
     from pysaccade.stream._stream import Stream as Stream
+    from pysaccade.tensors._gaussian_module import CUDALearnableGaussianField as CUDALearnableGaussianField
     from pysaccade.tensors._gaussian_module import GaussianField as GaussianField
+    from pysaccade.tensors.anisotropic import sample_anisotropic as sample_anisotropic
     from pysaccade.tensors.damage import Damage as Damage
     from pysaccade.tensors.foveated import sample_foveated as sample_foveated
     from pysaccade.tensors.gaussian import gaussian_field as gaussian_field
@@ -61,13 +64,13 @@ if TYPE_CHECKING:
     from pysaccade.tensors.pool import TexturePool as TexturePool
     from pysaccade.tensors.pyramid import TexturePyramid as TexturePyramid
     from pysaccade.tensors.sampling import sample as sample
-    from pysaccade.tensors.sampling import sample_anisotropic as sample_anisotropic
     from pysaccade.tensors.sampling import sample_at_level as sample_at_level
     from pysaccade.tensors.sampling import sample_patches as sample_patches
     from pysaccade.tensors.text import text_direction as text_direction
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
+    "CUDALearnableGaussianField": "tensors._gaussian_module",
     "Damage": "tensors.damage",
     "DamagedInputWarning": "_native._errors",
     "Dump": "dumps._dump",
@@ -75,6 +78,7 @@ _MODULES = {
     "Emission": "emission._emission",
     "EmissionBatch": "emission._batch",
     "GLBuffer": "picture._gl",
+    "GLResource": "picture._gl",
     "GaussianField": "tensors._gaussian_module",
     "InputError": "_native._errors",
     "Lattice": "lattice._lattice",
@@ -102,7 +106,7 @@ _MODULES = {
     "paint": "picture._paint",
     "qwen": "models._qwen",
     "sample": "tensors.sampling",
-    "sample_anisotropic": "tensors.sampling",
+    "sample_anisotropic": "tensors.anisotropic",
     "sample_at_level": "tensors.sampling",
     "sample_foveated": "tensors.foveated",
     "sample_patches": "tensors.sampling",
@@ -115,6 +119,7 @@ _MODULES = {
 _SUBMODULES = ("channels", "reference")  # need torch
 
 __all__ = [
+    "CUDALearnableGaussianField",
     "Damage",
     "DamagedInputWarning",
     "Dump",
@@ -122,6 +127,7 @@ __all__ = [
     "Emission",
     "EmissionBatch",
     "GLBuffer",
+    "GLResource",
     "GaussianField",
     "InputError",
     "Lattice",

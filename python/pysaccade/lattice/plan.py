@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,6 +145,11 @@ class PatchPlan:
         return int(self.centers.shape[-2])
 
     @property
+    def visible(self) -> Array:
+        """[.., N] bool: the patches that meet the image. The others are there to fill up."""
+        return self.coverage > 0
+
+    @property
     def geometry(self) -> Array:
         """[.., N, 4]: u, v, lod, coverage, as emissions and dumps have it."""
         parts = (self.centers, self.lod[..., None], self.coverage[..., None])
@@ -181,6 +188,18 @@ def _contiguous() -> Any:
     import torch
 
     return torch.contiguous_format
+
+
+def even_centers(count: int, size: tuple[int, int]) -> list[list[float]]:
+    """[count, 2] uv: the centres of cells that are about square in pixels. Rows differ by one cell at most."""
+    height, width = size
+    rows = min(count, max(1, round(math.sqrt(count * height / width))))
+    ends = [row * count // rows for row in range(rows + 1)]
+    return [
+        [(cell + 0.5) / (end - begin), (row + 0.5) / rows]
+        for row, (begin, end) in enumerate(pairwise(ends))
+        for cell in range(end - begin)
+    ]
 
 
 def filled(centers: Array, value: float) -> Array:

@@ -54,16 +54,19 @@ class GLBuffer:
         _calls.check(lib.saccade_gl_buffer_size(self._alive(), ctypes.byref(size)), "GLBuffer: ")
         return size.value
 
-    def copy_from(self, tensor: Any, *, offset: int = 0, sync: bool = True) -> None:
+    def copy_from(self, tensor: Any, sync: bool = True, *, offset: int = 0) -> None:
         """Copy a tensor's bytes to the buffer's byte `offset` and on, in the order of torch's current stream.
 
         Args:
             tensor: On the buffer's GPU; one that isn't contiguous is packed first.
-            offset: In bytes.
             sync: Wait until the copy is done. Without it the driver keeps the order with OpenGL work that follows.
+            offset: In bytes.
 
         Raises:
-            TypeError, ValueError: It is no tensor of that GPU, or the buffer is too small.
+            TypeError: `tensor` is something else.
+            ValueError: The tensor is on another device, or the buffer is too small.
+            RuntimeError: The buffer was freed.
+            UnavailableError: CUDA or OpenGL failed. It is a RuntimeError.
         """
         device = getattr(tensor, "device", None)
         if not hasattr(tensor, "data_ptr") or device is None:
@@ -81,7 +84,7 @@ class GLBuffer:
 
     def _alive(self) -> int:
         if not self._finalizer.alive:
-            raise ValueError("GLBuffer: it was freed")
+            raise RuntimeError("GLBuffer: it was freed; make another of the OpenGL buffer")
         return self._address
 
     def free(self) -> None:
@@ -93,3 +96,6 @@ class GLBuffer:
 
     def __exit__(self, *_: object) -> None:
         self.free()
+
+
+GLResource = GLBuffer  # what the first documents call it

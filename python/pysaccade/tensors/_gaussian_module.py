@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from pysaccade._native._arrays import place_of
 from pysaccade._operators import _checks
 from pysaccade.tensors.gaussian import MOST_DIMENSIONS, gaussian_field, require_cutoff
 
@@ -141,3 +142,22 @@ class GaussianField(nn.Module):
         """Say what the module holds."""
         full = "full" if self.off_diagonal is not None else "diagonal"
         return f"{self.num_gaussians} Gaussians, volume_size={self.volume_size}, {full} covariance"
+
+
+class CUDALearnableGaussianField(GaussianField):
+    """A GaussianField on a GPU by default: the name that the first documents have for it.
+
+    Raises:
+        UnavailableError: There is no such GPU. `device="cpu"` or a GaussianField does without.
+    """
+
+    def __init__(
+        self,
+        num_gaussians: int,
+        volume_size: float | Sequence[float] = 10.0,
+        use_full_cov: bool = True,
+        device: Any = "cuda",
+    ) -> None:
+        """As GaussianField()."""
+        place_of("torch", device, "CUDALearnableGaussianField")
+        super().__init__(num_gaussians, volume_size, use_full_cov, device=device)

@@ -19,12 +19,14 @@ FILTERING = ("exact", "hybrid", "hardware")
 
 
 def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
-    """(H, W) from `size` (H, W) or `resolution` (W, H)."""
+    """(H, W) from `size` (H, W) or `resolution`, (W, H) or the side of a square."""
     if (size is None) == (resolution is None):
-        raise ValueError(f"{who}: pass size=(H, W), or resolution=(W, H)")
+        raise ValueError(f"{who}: pass size=(H, W), or resolution=(W, H) or a square's side")
     if size is not None:
         return _checks.fixed_size(size, who)
-    width, height = _checks.fixed_size(resolution, who, "resolution", "(W, H)")
+    if isinstance(resolution, (int, np.integer)):
+        resolution = (resolution, resolution)
+    width, height = _checks.fixed_size(resolution, who, "resolution", "(W, H) or a square's side")
     return height, width
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from pysaccade.tensors import foveated, sampling
-from pysaccade.tensors._sample_call import texture_of
+from pysaccade.tensors import anisotropic, foveated, sampling
 from pysaccade.tensors._texture import Texture
 from pysaccade.tensors._types import AnisotropicOptions, ArrayT, FoveatedOptions, PatchOptions, SampleOptions
 
@@ -33,8 +32,9 @@ class SampledTexture(Texture[ArrayT]):
     def sample_at_level(
         self,
         level: Any,
-        centers: Any,
+        centers: Any = None,
         *,
+        num_patches: int | None = None,
         patch_size: int = 16,
         return_plan: Literal[False] = False,
         **options: Unpack[PatchOptions],
@@ -43,25 +43,22 @@ class SampledTexture(Texture[ArrayT]):
     def sample_at_level(
         self,
         level: Any,
-        centers: Any,
+        centers: Any = None,
         *,
+        num_patches: int | None = None,
         patch_size: int = 16,
         return_plan: Literal[True],
         **options: Unpack[PatchOptions],
     ) -> tuple[ArrayT, PatchPlan]: ...
-    def sample_at_level(
-        self, level: Any, centers: Any, *, patch_size: int = 16, return_plan: bool = False, **options: Any
-    ) -> Any:
-        """As `pysaccade.sample_at_level(self, ...)`: the patches; with return_plan=True (patches, plan)."""
-        plan = sampling.plan_at_level(*texture_of(self, "sample_at_level"), level, centers, patch_size)
-        patches = sampling.sample_patches(self, plan, **options)
-        return (patches, plan) if return_plan else patches
+    def sample_at_level(self, level: Any, centers: Any = None, **options: Any) -> Any:
+        """As `pysaccade.sample_at_level(self, level, centers, ...)`."""
+        return sampling.sample_at_level(self, level, centers, **options)
 
     @overload
     def sample_foveated(
         self,
         fixation: Any,
-        lattice: Lattice | None = None,
+        lattice: Lattice | int | None = None,
         *,
         return_plan: Literal[False] = False,
         **options: Unpack[FoveatedOptions],
@@ -70,17 +67,14 @@ class SampledTexture(Texture[ArrayT]):
     def sample_foveated(
         self,
         fixation: Any,
-        lattice: Lattice | None = None,
+        lattice: Lattice | int | None = None,
         *,
         return_plan: Literal[True],
         **options: Unpack[FoveatedOptions],
     ) -> tuple[ArrayT, PatchPlan]: ...
-    def sample_foveated(
-        self, fixation: Any, lattice: Lattice | None = None, *, return_plan: bool = False, **options: Any
-    ) -> Any:
-        """As `pysaccade.sample_foveated(self, ...)`, but the patches alone unless return_plan=True."""
-        found = foveated.sample_foveated(self, fixation, lattice, **options)
-        return found if return_plan else found[0]
+    def sample_foveated(self, fixation: Any, lattice: Lattice | int | None = None, **options: Any) -> Any:
+        """As `pysaccade.sample_foveated(self, fixation, lattice, ...)`."""
+        return foveated.sample_foveated(self, fixation, lattice, **options)
 
     @overload
     def sample_anisotropic(
@@ -95,7 +89,28 @@ class SampledTexture(Texture[ArrayT]):
     def sample_anisotropic(
         self, plan: PatchPlan, direction: Any, *, return_plan: Literal[True], **options: Unpack[AnisotropicOptions]
     ) -> tuple[ArrayT, PatchPlan]: ...
-    def sample_anisotropic(self, plan: PatchPlan, direction: Any, *, return_plan: bool = False, **options: Any) -> Any:
-        """As `pysaccade.sample_anisotropic(self, ...)`: the patches; with return_plan=True (patches, plan)."""
-        patches = sampling.sample_anisotropic(self, plan, direction, **options)
-        return (patches, plan) if return_plan else patches
+    @overload
+    def sample_anisotropic(
+        self,
+        fixation: Any,
+        text_orientation: Any,
+        num_patches: int | None = None,
+        /,
+        *,
+        return_plan: Literal[False] = False,
+        **options: Unpack[AnisotropicOptions],
+    ) -> ArrayT: ...
+    @overload
+    def sample_anisotropic(
+        self,
+        fixation: Any,
+        text_orientation: Any,
+        num_patches: int | None = None,
+        /,
+        *,
+        return_plan: Literal[True],
+        **options: Unpack[AnisotropicOptions],
+    ) -> tuple[ArrayT, PatchPlan]: ...
+    def sample_anisotropic(self, plan: Any, direction: Any, num_patches: int | None = None, **options: Any) -> Any:
+        """As `pysaccade.sample_anisotropic(self, plan, direction, ...)`, which also takes a fixation."""
+        return anisotropic.sample_anisotropic(self, plan, direction, num_patches, **options)

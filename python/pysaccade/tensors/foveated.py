@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 from pysaccade._operators import _checks
 from pysaccade.lattice._lattice import Lattice
+from pysaccade.lattice.exact import exact_plan
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._sample_call import Pyramid, coordinates, is_traced, settings_of, texture_of
-from pysaccade.tensors._types import ArrayT, Normalize, Padding, Snap, Unit
+from pysaccade.tensors._texture import Texture
+from pysaccade.tensors._types import ArrayT, FoveatedOptions, Normalize, Padding, Snap, Unit
 from pysaccade.tensors.sampling import patches_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Array = Any
 
+_MOST_PATCHES = 1 << 20
+_E0_OF_M0 = 0.5  # what the first documents have beside M0
 
+
+@overload
 def sample_foveated(
     pyramid: Pyramid[ArrayT],
     fixation: Any,
-    lattice: Lattice | None = None,
+    lattice: Lattice | int | None = None,
+    *,
+    return_plan: Literal[False] = False,
+    **options: Unpack[FoveatedOptions],
+) -> ArrayT: ...
+@overload
+def sample_foveated(
+    pyramid: Pyramid[ArrayT],
+    fixation: Any,
+    lattice: Lattice | int | None = None,
+    *,
+    return_plan: Literal[True],
+    **options: Unpack[FoveatedOptions],
+) -> tuple[ArrayT, PatchPlan]: ...
+def sample_foveated(
+    pyramid: Pyramid[Any],
+    fixation: Any,
+    lattice: Lattice | int | None = None,
     *,
     tokens: int | None = None,
     fovea: float | str | None = None,
@@ -36,14 +64,17 @@ def sample_foveated(
     out: ArrayT | None = None,
     num_patches: int | None = None,
     M0: float | None = None,  # noqa: N803
-) -> tuple[ArrayT, PatchPlan]:
+    return_plan: bool = False,
+) -> Any:
     """Sample patches that are fine at a fixation and ever coarser around it.
+
+        patches = sc.sample_foveated(pyramid, (0.3, 0.4))  # at most 273 patches [N, C, 16, 16]
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         fixation: (u, v); [2] or [K, 2] of one image; [B, 2] or [B, K, 2] of a batch.
         lattice: Where the patches lie. Left out: Lattice(tokens=..., fovea=...); with e0, m0 or a preset
-            Lattice("grid", tokens=...), whose resolution follows them.
+            Lattice("grid", tokens=...), whose resolution follows them. A number is `num_patches`.
         tokens: How many patches inside the image, at most; 273.
         fovea: Width of full resolution, 192 (pixels) or "6deg".
         e0: Eccentricity at which resolution halves.
@@ -58,54 +89,88 @@ def sample_foveated(
         normalize: As sample_patches().
         padding: As sample_patches().
         out: As sample_patches().
-        num_patches: Deprecated: `tokens`.
-        M0: Deprecated: `m0`.
+        num_patches: In place of tokens: exactly so many. Where the lattice has fewer, the last patches lie outside the
+            image and have coverage 0; those of a grid are spread so that all lie inside.
+        M0: In place of m0: in uv unless `unit` is given, with e0=0.5 unless that is given.
+        return_plan: Return the plan as well.
 
     Returns:
-        (patches [B, N, C, S, S], the plan). K fixations: [B, K, N, C, S, S].
+        Patches [B, N, C, S, S], of one image [N, C, S, S], of K fixations [B, K, N, C, S, S]. With return_plan=True
+        (patches, plan).
+
+    Raises:
+        TypeError, ValueError: An argument is wrong, or conflicts with another. The text names it and what to pass.
 
     Convention: the fixation is uv = (x, y) in [0, 1], origin at the top left; eccentricity is in degrees, or in uv.
     """
     who = "sample_foveated"
     texture, base = texture_of(pyramid, who)
     count = texture._count
-    height, width = base.shape[-2:]
-    tokens, m0 = _renamed(tokens, num_patches, "num_patches", "tokens"), _renamed(m0, M0, "M0", "m0")
+    if lattice is not None and not isinstance(lattice, Lattice):
+        num_patches, lattice = _number(lattice, num_patches, who), None
+    if num_patches is not None:
+        num_patches = _checks.whole(num_patches, who, "num_patches", 1, _MOST_PATCHES)
+        if tokens is not None:
+            raise ValueError(f"{who}: num_patches is an exact number, tokens the most; pass one of them")
+    if M0 is not None:
+        if m0 is not None:
+            raise ValueError(f"{who}: M0 is m0 in uv; pass one of them")
+        m0, e0, unit = M0, _E0_OF_M0 if e0 is None else e0, "uv" if unit is None else unit
     law = {"e0": e0, "m0": m0, "preset": preset, "unit": unit, "sar": sar}
-    given = {"tokens": tokens, "fovea": fovea, "patch_size": patch_size, "fov_deg": fov_deg, **law}
+    exact = {} if num_patches is None else {"num_patches": num_patches}
+    given = {**exact, "tokens": tokens, "fovea": fovea, "patch_size": patch_size, "fov_deg": fov_deg, **law}
     asked = tuple((name, value) for name, value in given.items() if value is not None)
     if lattice is None:
         follows = (e0, m0, preset) != (None, None, None)
         if not follows and ((unit, sar) != (None, None) or (fov_deg is not None and fovea is None)):
             raise ValueError(f"{who}: unit, fov_deg and sar are for e0 and m0; pass one of these, or leave them out")
         kind = "grid" if follows else "nested"
-        make = _lattice if is_traced(base) else _kept_lattice
-        lattice = make(kind, asked, (height, width), count)
-    elif not isinstance(lattice, Lattice):
-        raise TypeError(f"{who}: lattice takes a Lattice, not {_checks.shown(lattice)}")
+        lattice = _made(kind, asked, base, count)
     else:
         if asked:
             names = ", ".join(name for name, _ in asked)
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
-        lattice = lattice.bound((height, width), count)
-    plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    settings = settings_of(padding, who)
-    patches: ArrayT = patches_of(texture, base, plan, None, settings, dtype, normalize, out, who)
-    return patches, plan
+        lattice = lattice.bound(base.shape[-2:], count)
+    plan = _planned(lattice, num_patches, coordinates(fixation, base, who, "fixation", 2), snap)
+    patches = patches_of(texture, base, plan, None, settings_of(padding, who), dtype, normalize, out, who)
+    return (patches, plan) if return_plan else patches
 
 
-def _renamed(value: Any, old: Any, name: str, now: str) -> Any:
-    """An argument that may be given by its old name."""
-    if old is None:
-        return value
-    if value is not None:
-        raise ValueError(f"sample_foveated: {name} is the old name of {now}; pass {now} alone")
-    _checks.deprecated("sample_foveated", name, now)
-    return old
+def _number(lattice: Any, num_patches: Any, who: str) -> Any:
+    """`num_patches`, which came in the place of a lattice."""
+    if isinstance(lattice, bool) or not isinstance(lattice, (int, np.integer)):
+        raise TypeError(f"{who}: lattice takes a Lattice, or a number of patches, not {_checks.shown(lattice)}")
+    if num_patches is not None:
+        raise ValueError(f"{who}: num_patches came twice, in the place of a lattice too; pass it once")
+    return lattice
+
+
+def plan_around(texture: Texture[Any], base: Array, fixation: Any, num_patches: Any, who: str) -> PatchPlan:
+    """The plan of sample_foveated(pyramid, fixation, num_patches)."""
+    at = coordinates(fixation, base, who, "fixation", 2)
+    exact = None if num_patches is None else _checks.whole(num_patches, who, "num_patches", 1, _MOST_PATCHES)
+    asked = () if exact is None else (("num_patches", exact),)
+    return _planned(_made("nested", asked, base, texture._count), exact, at, None)
+
+
+def _planned(lattice: Lattice, num_patches: int | None, fixation: Array, snap: Any) -> PatchPlan:
+    if num_patches is None:
+        return lattice.plan(fixation, snap=snap)
+    return exact_plan(lattice, num_patches, fixation, snap)
+
+
+def _made(kind: str, asked: tuple[tuple[str, Any], ...], base: Array, levels: int) -> Lattice:
+    """The lattice of what was asked for, for images as this one."""
+    height, width = base.shape[-2:]
+    make = _lattice if is_traced(base) else _kept_lattice
+    return make(kind, asked, (height, width), levels)
 
 
 def _lattice(kind: str, asked: tuple[tuple[str, Any], ...], size: tuple[int, int], levels: int) -> Lattice:
-    return Lattice(kind, size=size, levels=levels, **dict(asked))
+    settings = dict(asked)
+    if "num_patches" in settings:
+        settings["tokens"] = settings.pop("num_patches")
+    return Lattice(kind, size=size, levels=levels, **settings)
 
 
 _kept_lattice = lru_cache(maxsize=64)(_lattice)

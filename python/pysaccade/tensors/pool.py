@@ -16,6 +16,7 @@ from pysaccade.tensors.persistent import PersistentTexture
 _OPTIONS = tuple(
     name for name in signature(PersistentTexture.__init__).parameters if name not in {"self", "size"}
 )  # of create_persistent()
+_COUNT = 32
 
 
 class TexturePool:
@@ -31,20 +32,26 @@ class TexturePool:
 
     def __init__(
         self,
-        count: int = 32,
+        count: int = _COUNT,
         size: tuple[int, int] | None = None,
         *,
-        resolution: tuple[int, int] | None = None,
+        resolution: int | tuple[int, int] | None = None,
+        pool_size: int | None = None,
         **options: Any,
     ) -> None:
         """Describe the textures; each is made when it is first needed.
 
         Args:
-            count: How many at most.
+            count: How many at most; 32.
             size: (H, W).
-            resolution: (W, H), in place of size.
+            resolution: (W, H), or the side of a square, in place of size.
+            pool_size: In place of count.
             options: As TexturePyramid.create_persistent().
         """
+        if pool_size is not None:
+            if count != _COUNT:
+                raise ValueError("TexturePool: pool_size is another word for count; pass one of them")
+            count = pool_size
         self.count = _checks.whole(count, "TexturePool", "count", 1, 1 << 20)
         self.size = persistent_size(size, resolution, "TexturePool")
         unknown = sorted(options.keys() - _OPTIONS)

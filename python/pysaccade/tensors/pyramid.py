@@ -196,7 +196,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
     def create_persistent(
         size: tuple[int, int] | None = None,
         *,
-        resolution: tuple[int, int] | None = None,
+        resolution: int | tuple[int, int] | None = None,
         channels: int = 3,
         batch: int | None = None,
         dtype: Any = None,
@@ -212,7 +212,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
 
         Args:
             size: (H, W).
-            resolution: (W, H), in place of size.
+            resolution: (W, H), or the side of a square, in place of size.
             channels: C.
             batch: B, for frames [B,C,H,W]; None: frames are [C,H,W].
             dtype: Of the frames; torch.uint8.

@@ -1,17 +1,17 @@
-"""Samples of a pyramid: points, patches, patches along a direction. One operator, differentiable."""
+"""Samples of a pyramid: points and patches. One operator, differentiable."""
 
 from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._memory import require_apart
-from pysaccade.lattice.plan import PatchPlan, coverage_of, filled
+from pysaccade.lattice.plan import PatchPlan, coverage_of, even_centers, filled
 from pysaccade.tensors._call.footprint import footprint
 from pysaccade.tensors._call.values import Values, normalized, values_of
 from pysaccade.tensors._sample_call import (
@@ -26,7 +26,10 @@ from pysaccade.tensors._sample_call import (
     texture_of,
 )
 from pysaccade.tensors._texture import Texture
-from pysaccade.tensors._types import ArrayT, Normalize, Padding
+from pysaccade.tensors._types import ArrayT, Normalize, Padding, PatchOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Array = Any
 
@@ -149,9 +152,17 @@ def sample_patches(
     return patches
 
 
-def plan_at_level(texture: Texture[Any], base: Array, level: Any, centers: Any, patch_size: int) -> PatchPlan:
+def _plan_at_level(
+    texture: Texture[Any], base: Array, level: Any, centers: Any, num_patches: Any, patch_size: int
+) -> PatchPlan:
     """The plan of sample_at_level()."""
     who = "sample_at_level"
+    if (centers is None) == (num_patches is None):
+        raise ValueError(f"{who}: pass centers, or num_patches, which spreads that many evenly")
+    height, width = base.shape[-2:]
+    if centers is None:
+        count = _checks.whole(num_patches, who, "num_patches", 1, 1 << 20)
+        centers = even_centers(count, (int(height), int(width)))
     centers = coordinates(centers, base, who, "centers", 2)
     last = texture._count - 1
     if isinstance(level, bool):
@@ -162,93 +173,71 @@ def plan_at_level(texture: Texture[Any], base: Array, level: Any, centers: Any, 
         lod = filled(centers, float(level))
     else:
         lod = expanded(coordinates(level, base, who, "level", None, centers.dtype), centers.shape[:-1])
-    height, width = base.shape[-2:]
     return PatchPlan(centers, lod, partial(coverage_of, levels=last + 1), patch_size, size=(height, width))
 
 
+@overload
 def sample_at_level(
     pyramid: Pyramid[ArrayT],
     level: Any,
-    centers: Any,
+    centers: Any = None,
     *,
+    num_patches: int | None = None,
+    patch_size: int = 16,
+    return_plan: Literal[False] = False,
+    **options: Unpack[PatchOptions],
+) -> ArrayT: ...
+@overload
+def sample_at_level(
+    pyramid: Pyramid[ArrayT],
+    level: Any,
+    centers: Any = None,
+    *,
+    num_patches: int | None = None,
+    patch_size: int = 16,
+    return_plan: Literal[True],
+    **options: Unpack[PatchOptions],
+) -> tuple[ArrayT, PatchPlan]: ...
+def sample_at_level(
+    pyramid: Pyramid[Any],
+    level: Any,
+    centers: Any = None,
+    *,
+    num_patches: int | None = None,
     patch_size: int = 16,
     dtype: Any = None,
     normalize: Normalize | None = None,
     padding: Padding = "border",
-    out: ArrayT | None = None,
-) -> ArrayT:
+    out: Array | None = None,
+    return_plan: bool = False,
+) -> Any:
     """Sample patches of one resolution: a sample is 2^level pixels from the next.
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         level: A number of a level that is there, or [B, N], clamped as a lod is; fractions mix two levels.
         centers: [B, N, 2] or [N, 2] uv.
+        num_patches: In place of centers: exactly so many, spread evenly over the image in rows.
         patch_size: S.
         dtype: As sample_patches().
         normalize: As sample_patches().
         padding: As sample_patches().
         out: As sample_patches().
+        return_plan: Return the plan as well.
 
     Returns:
-        [B, N, C, S, S] or [N, C, S, S].
+        Patches [B, N, C, S, S] or [N, C, S, S]. With return_plan=True (patches, plan).
+
+    Raises:
+        TypeError, ValueError: An argument is wrong, or the pyramid has no such level.
 
     Convention: centers are uv = (x, y) in [0, 1], origin at the top left.
     """
     who = "sample_at_level"
     texture, base = texture_of(pyramid, who)
-    plan = plan_at_level(texture, base, level, centers, patch_size)
-    settings = settings_of(padding, who)
-    patches: ArrayT = patches_of(texture, base, plan, None, settings, dtype, normalize, out, who)
-    return patches
-
-
-def sample_anisotropic(
-    pyramid: Pyramid[ArrayT],
-    plan: PatchPlan,
-    direction: Any,
-    *,
-    max_anisotropy: int = 16,
-    rotate: bool = True,
-    dtype: Any = None,
-    normalize: Normalize | None = None,
-    padding: Padding = "border",
-    out: ArrayT | None = None,
-) -> ArrayT:
-    """Sample patches that are coarser along a direction than across it, as text is that is seen at an angle.
-
-    Args:
-        pyramid: A TexturePyramid, or a list of levels.
-        plan: Where; its lod is that across the direction.
-        direction: [B, N, 2], or [2] for all: (x, y) in pixels. Its length is the ratio, 1 to 16: a step along it is
-            ratio * 2^lod, a step across 2^lod.
-        max_anisotropy: The ratio is clamped to 1 and this.
-        rotate: True: a patch's x axis lies along its direction; False: patches stay upright, and only what a sample
-            averages is stretched.
-        dtype: As sample_patches().
-        normalize: As sample_patches().
-        padding: As sample_patches().
-        out: As sample_patches().
-
-    Returns:
-        [B, N, C, S, S] or [N, C, S, S]. A ratio of 1 along (1, 0) equals sample_patches() bit for bit.
-
-    Convention: ceil(ratio) probes of equal weight at t = (k + 1/2)/n - 1/2 along the step, each trilinear at the plan's
-    lod.
-    """
-    who = "sample_anisotropic"
-    texture, base = texture_of(pyramid, who)
-    plan = as_plan(plan, base, who)
-    most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
-    lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
-    try:
-        lines = expanded(lines, tuple(plan.centers.shape))
-    except (RuntimeError, ValueError):
-        raise ValueError(
-            f"{who}: direction is {list(lines.shape)}; it must be {list(plan.centers.shape)}, or [2] for all"
-        ) from None
-    settings = Settings(settings_of(padding, who).zeros, most, bool(rotate))
-    patches: ArrayT = patches_of(texture, base, plan, lines, settings, dtype, normalize, out, who)
-    return patches
+    plan = _plan_at_level(texture, base, level, centers, num_patches, patch_size)
+    patches = patches_of(texture, base, plan, None, settings_of(padding, who), dtype, normalize, out, who)
+    return (patches, plan) if return_plan else patches
 
 
 def sample(

@@ -45,7 +45,9 @@ def test_a_lattice_has_the_plans_of_a_stream_bit_for_bit(size, settings):
 
 @pytest.mark.parametrize("size", [(64, 64), (65, 97), (224, 224), (1080, 1920), (1920, 1080), (2048, 2048)])
 def test_defaults_of_levels_and_of_sample_foveated_go_together(size):
-    patches, plan = sc.sample_foveated(sc.generate_mipmaps(torch.zeros(1, *size)), torch.tensor([0.5, 0.4]))
+    patches, plan = sc.sample_foveated(
+        sc.generate_mipmaps(torch.zeros(1, *size)), torch.tensor([0.5, 0.4]), return_plan=True
+    )
     assert patches.shape == (len(plan), 1, 16, 16)
     assert 0 < len(plan) <= 273
 
@@ -81,18 +83,11 @@ def test_patches_that_follow_the_fixation_are_those_of_the_snapped_plan(snap, by
 
 
 def test_old_words_warn_and_keep_their_meaning():
-    pyramid = sc.TexturePyramid(torch.rand(1, 64, 64), levels=4)
     with pytest.warns(DeprecationWarning, match="Lattice: patches leaves with the next version; use tokens"):
         old = sc.Lattice(patches=90, size=(64, 64))
     assert len(old) > 0
     again = old.bound((64, 64), 5)  # without a warning
     assert again.patches == 90
-    with pytest.warns(DeprecationWarning, match="num_patches leaves"):
-        found, _ = sc.sample_foveated(pyramid, (0.3, 0.4), num_patches=40)
-    assert np.array_equal(found, sc.sample_foveated(pyramid, (0.3, 0.4), tokens=40)[0])
-    with pytest.warns(DeprecationWarning, match="M0 leaves"):
-        found, _ = sc.sample_foveated(pyramid, (0.3, 0.4), M0=1.0)
-    assert np.array_equal(found, sc.sample_foveated(pyramid, (0.3, 0.4), m0=1.0)[0])
     with pytest.warns(DeprecationWarning, match="Stream: patches leaves with the next version; use tokens"):
         sc.Stream([np.zeros((64, 64, 3), np.uint8)], device="cpu", array="numpy", patches=90).close()
 

@@ -26,7 +26,7 @@ def test_lattice_that_planned_under_inference_mode_trains():
             with torch.inference_mode():
                 lattice.plan(fixation, snap=False)
             fixation.requires_grad_(kind != "uniform")
-            patches, plan = sc.sample_foveated(sc.TexturePyramid(x), fixation, lattice, snap=False)
+            patches, plan = sc.sample_foveated(sc.TexturePyramid(x), fixation, lattice, snap=False, return_plan=True)
             assert not plan.lod.is_inference()
             (patches.square().mean() + (plan.lod * patches.mean()).sum()).backward()
             assert x.grad is not None
@@ -39,7 +39,7 @@ def test_defaults_that_were_first_used_under_inference_mode_train():
         sc.sample_foveated(sc.TexturePyramid(x), fixation, tokens=33, snap=False, normalize="clip")
     x.requires_grad_()
     fixation.requires_grad_()
-    patches, _ = sc.sample_foveated(sc.TexturePyramid(x), fixation, tokens=33, snap=False, normalize="clip")
+    patches = sc.sample_foveated(sc.TexturePyramid(x), fixation, tokens=33, snap=False, normalize="clip")
     patches.square().mean().backward()
     assert x.grad is not None
     assert fixation.grad is not None

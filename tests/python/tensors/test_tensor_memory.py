@@ -210,7 +210,7 @@ FORWARD = {
     "sample of an image": (lambda x: sc.TexturePyramid(x).sample(uniform(1, 3, 2)), (1, 3, 16, 16)),
     "sample of levels": (lambda x: sc.sample([x], uniform(1, 3, 2)), (1, 3, 16, 16)),
     "sample at places": (lambda uv: sc.sample([image(1, 3, 16, 16)], uv), (1, 3, 2)),
-    "foveated": (lambda at: sc.sample_foveated([image(3, 16, 16)], at, snap=False)[0], (2,)),
+    "foveated": (lambda at: sc.sample_foveated([image(3, 16, 16)], at, snap=False), (2,)),
     "field": (lambda x: sc.gaussian_field(x, uniform(4, 2), torch.eye(2).repeat(4, 1, 1), uniform(4, 1)), (5, 2)),
     "mahalanobis": (lambda x: sc.mahalanobis(x, uniform(4, 2), torch.eye(2).repeat(4, 1, 1)), (5, 2)),
 }

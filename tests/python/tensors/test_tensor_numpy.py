@@ -27,7 +27,7 @@ for level in levels[1:]:
     assert type(level) is np.ndarray and np.array_equal(level, x)
 
 pyramid = sc.TexturePyramid(image)
-patches, plan = sc.sample_foveated(pyramid, (0.4, 0.6), tokens=60)
+patches, plan = sc.sample_foveated(pyramid, (0.4, 0.6), tokens=60, return_plan=True)
 assert type(patches) is np.ndarray and patches.shape == (2, len(plan), 3, 16, 16), patches.shape
 assert pyramid.sample_foveated(np.array([[0.1, 0.2], [0.3, 0.4]], np.float32)).shape[:2][0] == 2
 assert plan.geometry.shape == (len(plan), 4)
@@ -69,8 +69,8 @@ def test_numpy_and_torch_give_the_same_bits():
     image = np.random.default_rng(1).random((2, 3, 50, 44), dtype=np.float32)
     tensor = torch.from_numpy(image)
     at = np.array([[0.2, 0.9], [0.6, 0.4]], np.float32)
-    here, plan = sc.sample_foveated(sc.TexturePyramid(image), at)
-    there, plan_too = sc.sample_foveated(sc.TexturePyramid(tensor), torch.from_numpy(at))
+    here, plan = sc.sample_foveated(sc.TexturePyramid(image), at, return_plan=True)
+    there, plan_too = sc.sample_foveated(sc.TexturePyramid(tensor), torch.from_numpy(at), return_plan=True)
     assert np.array_equal(here, there.numpy())
     assert np.array_equal(plan.geometry, plan_too.geometry.numpy())
     assert torch.equal(sc.TexturePyramid(tensor).sample_patches(plan), there)

@@ -95,8 +95,8 @@ COMPILED = {
     "footprint": lambda x, u: sc.sample(
         sc.TexturePyramid(x, levels=3), u, uv_da=u[..., None] * torch.ones(2) * 0.1, max_anisotropy=4
     ),
-    "foveated": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=True, tokens=30)[0],
-    "foveated, free": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=False, e0=2.0)[0],
+    "foveated": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=True, tokens=30),
+    "foveated, free": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=False, e0=2.0),
     "at a level": lambda x, u: sc.sample_at_level(sc.TexturePyramid(x, levels=3), 1, u),
     "anisotropic": lambda x, u: sc.sample_anisotropic(sc.TexturePyramid(x, levels=3), PLAN, u[0, 0] + 1),
     "gaussian_field": lambda x, u: sc.gaussian_field(u, u + 0.1, torch.eye(2).expand(5, 2, 2), torch.ones(5, 3)),
@@ -165,9 +165,9 @@ def test_gradient_through_vmap_is_the_loops():
 
 def test_autocast_leaves_coordinates_and_types_alone():
     x, u = image(1, 3, 32, 32), uniform(1, 5, 2)
-    plain = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))[0]
+    plain = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))
     with torch.autocast("cpu", torch.bfloat16):
-        mixed = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))[0]
+        mixed = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))
         half = sc.sample(sc.TexturePyramid(x.bfloat16()), u, 0.7)
     assert all(torch.equal(a, b) for a, b in zip(plain, mixed, strict=True))
     assert half.dtype == torch.bfloat16

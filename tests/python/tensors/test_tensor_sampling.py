@@ -227,7 +227,9 @@ def test_fixation_learns_through_a_lattice():
     lattice = sc.Lattice(tokens=40, size=(64, 64), levels=4)
     fixation = torch.tensor([0.41, 0.53], dtype=torch.float64, requires_grad=True)
     for snap, learns in ((True, False), (False, True), ("straight_through", True)):
-        patches, plan = sc.sample_foveated(sc.TexturePyramid(ramp, levels=4), fixation, lattice, snap=snap)
+        patches, plan = sc.sample_foveated(
+            sc.TexturePyramid(ramp, levels=4), fixation, lattice, snap=snap, return_plan=True
+        )
         assert patches.requires_grad == learns
         if learns:
             inside = ((plan.centers - 0.5).abs() < 0.3).all(-1) & (plan.lod == 0)

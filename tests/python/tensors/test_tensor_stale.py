@@ -93,7 +93,7 @@ def calls_of(batched):
         "zeros": lambda p: p.sample_patches(plan, padding="zeros"),
         "points": lambda p: p.sample(uv.to(p.dtype), 1.5),
         "foveated": lambda p: p.sample_foveated(uniform(2)),
-        "function": lambda p: sc.sample_foveated(p, (0.3, 0.4), tokens=60)[0],
+        "function": lambda p: sc.sample_foveated(p, (0.3, 0.4), tokens=60),
         "at a level": lambda p: p.sample_at_level(2, uniform(1, 4, 2)),
         "anisotropic": lambda p: p.sample_anisotropic(plan, (2.0, 1.0)),
         "level": lambda p: p.level(2),

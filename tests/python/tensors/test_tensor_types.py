@@ -27,7 +27,7 @@ def of_tensors(x: torch.Tensor, plan: sc.PatchPlan) -> torch.Tensor:
     pyramid = sc.TexturePyramid(x)
     assert_type(pyramid.sample_foveated(x, tokens=60, snap="straight_through"), torch.Tensor)
     assert_type(pyramid.sample_foveated(x, return_plan=True)[0], torch.Tensor)
-    assert_type(sc.sample_foveated(pyramid, x)[0], torch.Tensor)
+    assert_type(sc.sample_foveated(pyramid, x), torch.Tensor)
     assert_type(sc.sample_patches([x, x], plan, normalize="clip"), torch.Tensor)
     assert_type(sc.sample_anisotropic(pyramid, plan, (1, 0)), torch.Tensor)
     assert_type(sc.sample(pyramid, x), torch.Tensor)
