@@ -13,9 +13,9 @@ import numpy as np
 from pysaccade._native import _arguments
 from pysaccade._native._arguments import quoted
 from pysaccade._native._errors import InputError
+from pysaccade._native._positions import KINDS, positions
 from pysaccade.dumps._dump import Dump
 from pysaccade.dumps._reuse import Array, plan_tokens
-from pysaccade.emission._positions import KINDS, positions
 
 try:
     import torch

@@ -9,8 +9,8 @@ import numpy as np
 
 from pysaccade._native import _display
 from pysaccade._native._arguments import number
+from pysaccade._native._positions import positions
 from pysaccade.emission._device import target_of
-from pysaccade.emission._positions import positions
 
 Triple = tuple[float, float, float]
 

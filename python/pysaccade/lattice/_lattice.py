@@ -13,6 +13,7 @@ import numpy as np
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
 from pysaccade.lattice._lattice_abi import KINDS, Facts, Fovea, Key, NativeLattice, facts_of, judge, native_of
+from pysaccade.lattice._words import Kind, Preset, Snap, Unit
 from pysaccade.lattice.acuity import UNITS, length, level_of_detail, presets
 from pysaccade.lattice.plan import PatchPlan, coverage_of
 
@@ -28,8 +29,10 @@ _NO_GRADIENT = (
 class Lattice:
     """How patches lie around a fixation: a recipe; plan() makes a plan of it for one size of image.
 
-        lattice = sc.Lattice(tokens=273, size=(1080, 1920))
-        plan = lattice.plan((0.3, 0.5))
+        >>> lattice = sc.Lattice(tokens=273, size=(1080, 1920))
+        >>> plan = lattice.plan((0.3, 0.5))
+        >>> plan.centers.shape == (len(lattice), 2)
+        True
 
     Kinds:
         "nested": square rings without gap or overlap, whose samples are exact texels; from `tokens` and `fovea`, or
@@ -45,7 +48,7 @@ class Lattice:
 
     def __init__(
         self,
-        kind: str = "nested",
+        kind: Kind = "nested",
         *,
         tokens: int | None = None,
         fovea: float | str | None = None,
@@ -54,10 +57,10 @@ class Lattice:
         levels: int = 7,
         e0: float | None = None,
         m0: float | None = None,
-        unit: str | None = None,
+        unit: Unit | None = None,
         fov_deg: float = 40.0,
         sar: float = 1.0,
-        preset: str | None = None,
+        preset: Preset | None = None,
         rings: Sequence[tuple[int, int]] | None = None,
         patches: int | None = None,
     ) -> None:
@@ -82,21 +85,30 @@ class Lattice:
             patches: Deprecated. How many at most, those outside the image included; use `tokens`.
 
         Raises:
-            TypeError, ValueError: There is no such lattice.
+            TypeError, ValueError: There is no such lattice. Of a budget that is too small the text names the least one.
         """
         who = "Lattice"
         if patches is not None:
             _checks.deprecated(who, "patches", "tokens, which counts patches inside the image alone")
+        its_unit: str | None = unit
         if preset is not None:
             if (e0, m0, unit) != (None, None, None):
                 raise ValueError(f"{who}: preset sets e0, m0 and unit; leave them out, or the preset")
-            e0, m0, unit = presets()[_checks.choice(preset, presets(), who, "preset")]
-        if unit is not None and e0 is None and m0 is None:
+            e0, m0, its_unit = presets()[_checks.choice(preset, presets(), who, "preset")]
+        if its_unit is not None and e0 is None and m0 is None:
             raise ValueError(f"{who}: unit is that of e0 and m0; pass one of them, or leave unit out")
         self._take(
             {
                 **{"kind": kind, "tokens": tokens, "fovea": fovea, "patches": patches, "patch_size": patch_size},
-                **{"size": size, "levels": levels, "e0": e0, "m0": m0, "unit": unit, "fov_deg": fov_deg, "sar": sar},
+                **{
+                    "size": size,
+                    "levels": levels,
+                    "e0": e0,
+                    "m0": m0,
+                    "unit": its_unit,
+                    "fov_deg": fov_deg,
+                    "sar": sar,
+                },
                 "rings": rings,
             }
         )
@@ -193,7 +205,7 @@ class Lattice:
 
     # ---- Plans -------------------------------------------------------------------------------------------------------
 
-    def plan(self, fixation: Any, *, snap: bool | str | None = None, device: Any = None) -> PatchPlan:
+    def plan(self, fixation: Any, *, snap: Snap | None = None, device: Any = None) -> PatchPlan:
         """Plan patches around fixations.
 
         Args:
@@ -206,6 +218,10 @@ class Lattice:
 
         Returns:
             A plan [.., N] of the fixation's kind and place. Nothing waits for a GPU.
+
+                >>> lattice = sc.Lattice("uniform", tokens=12, size=(300, 400))
+                >>> lattice.plan(torch.tensor([[0.3, 0.5], [0.7, 0.5]])).centers.shape
+                torch.Size([2, 12, 2])
 
         Raises:
             ValueError: A fixation in the host's memory is not finite, or not from 0 to 1, as one in pixels. A fixation

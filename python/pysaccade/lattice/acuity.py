@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from pysaccade._native import _abi, _calls
 from pysaccade._operators import _checks
+from pysaccade.lattice._words import ArrayT, Unit
 
 Array = Any
 
@@ -62,14 +63,24 @@ def length(x: Array, y: Array) -> Array:
     return torch.where(apart, root, torch.zeros_like(root))
 
 
+@overload
+def level_of_detail(e: float, *, m0: float, e0: float, levels: int) -> float: ...
+@overload
+def level_of_detail(e: ArrayT, *, m0: float, e0: float, levels: int) -> ArrayT: ...
 def level_of_detail(e: Any, *, m0: float, e0: float, levels: int) -> Any:
     """Level of detail at an eccentricity: clamp(log2((e + e0) / m0), 0, levels - 1).
+
+        >>> sc.level_of_detail(2.3, m0=2.3, e0=2.3, levels=7)  # half the resolution at e0
+        1.0
 
     Args:
         e: A tensor, a NumPy array or a number, in the unit of m0 and e0.
         m0: Magnification's numerator, > 0.
         e0: Eccentricity at which resolution halves (m0 = e0), > 0.
         levels: Of the pyramid.
+
+    Raises:
+        ValueError: m0 or e0 is not above 0.
 
     Convention: 0 is full resolution. Source: M(e) = m0 / (e + e0) (Geisler and Perry 1998), lod = -log2 M.
     """
@@ -84,9 +95,12 @@ def level_of_detail(e: Any, *, m0: float, e0: float, levels: int) -> Any:
 
 
 def eccentricity(
-    uv: Array, fixation: Any, *, size: tuple[int, int], unit: str = "deg", fov_deg: float = 40.0, sar: float = 1.0
-) -> Array:
+    uv: ArrayT, fixation: Any, *, size: tuple[int, int], unit: Unit = "deg", fov_deg: float = 40.0, sar: float = 1.0
+) -> ArrayT:
     """How far places are from a fixation.
+
+        >>> sc.eccentricity(torch.tensor([[0.75, 0.5]]), (0.5, 0.5), size=(512, 640))  # a quarter of 40 degrees
+        tensor([10.])
 
     Args:
         uv: [.., 2], for example [B, N, 2].
@@ -99,6 +113,9 @@ def eccentricity(
     Returns:
         [..]. Its gradient at the fixation itself is 0.
 
+    Raises:
+        TypeError, ValueError: An argument is wrong. The text names it and what to pass.
+
     Convention: uv = (x, y) in [0, 1], origin at the top left. Degrees are those of the frame: linear in pixels.
     """
     who = "eccentricity"
@@ -110,10 +127,10 @@ def eccentricity(
 
         fixation = torch.as_tensor(fixation, dtype=uv.dtype, device=uv.device)
     else:
-        fixation = np.asarray(fixation, uv.dtype)
+        fixation = np.asarray(fixation, _checks.dtype_name(uv))
     if fixation.ndim == uv.ndim - 1 and fixation.ndim > 1:
         fixation = fixation[..., None, :]
-    delta = uv - fixation
-    if unit == "uv":
-        return length(delta[..., 0], delta[..., 1])
-    return length(delta[..., 0] * fov_deg, delta[..., 1] * (fov_deg * height / (width * sar)))
+    delta: Array = uv - fixation
+    across, down = (1.0, 1.0) if unit == "uv" else (fov_deg, fov_deg * height / (width * sar))
+    apart: ArrayT = length(delta[..., 0] * across, delta[..., 1] * down)
+    return apart

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._positions import positions
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
+from pysaccade.lattice._words import Position
 
 Array = Any
 
@@ -19,6 +21,10 @@ Array = Any
 @dataclass(init=False, eq=False, repr=False)
 class PatchPlan:
     """Patches to sample, S x S samples each, 2^lod pixels apart around a centre.
+
+        >>> plan = sc.PatchPlan(torch.rand(9, 2), 1.5, patch_size=8, size=(480, 640))
+        >>> sc.TexturePyramid(torch.rand(3, 480, 640)).sample_patches(plan).shape
+        torch.Size([9, 3, 8, 8])
 
     Leading axes are those of what the plan was made for: [N, ..] for one image, [B, N, ..] for a batch,
     [B, K, N, ..] for K fixations of each image. Tensors on one device, or NumPy arrays.
@@ -51,6 +57,9 @@ class PatchPlan:
                 for each lod: of one with fewer, where sampling clamps the lod, patches are smaller than it takes them.
             patch_size: S.
             size: (H, W) of the image, for the coverage.
+
+        Raises:
+            TypeError, ValueError: Types, shapes or devices don't go together. The text names them.
         """
         who = "PatchPlan"
         _checks.require_coordinates(centers, who, "centers", 2)
@@ -148,6 +157,36 @@ class PatchPlan:
     def visible(self) -> Array:
         """[.., N] bool: the patches that meet the image. The others are there to fill up."""
         return self.coverage > 0
+
+    def positions(self, kind: Position = "thw", *, t: float = 0.0) -> Array:
+        """Where the patches lie, f32, on their device, as an emission has it.
+
+            >>> plan = sc.PatchPlan(torch.tensor([[0.25, 0.75]]), 0.0, patch_size=16, size=(64, 64))
+            >>> plan.positions(t=3)  # the second patch of the fourth row would be 3, 3.0, 1.0
+            tensor([[3.0000, 2.5000, 0.5000]])
+
+        Args:
+            kind: "thw" [.., N, 3]: t, row, column in patches of full resolution; "uv" [.., N, 2]; "xyl" [.., N, 3]: u,
+                v, lod.
+            t: What "thw" begins with.
+
+        Raises:
+            ValueError: `kind` is none of these, or "thw" and the plan has no `size`.
+
+        Convention: h = v H / S - 1/2, w = u W / S - 1/2.
+        """
+        size = self.__dict__.get("size")
+        if size is None and kind == "thw":
+            raise ValueError("PatchPlan: positions('thw') needs the image's size; pass PatchPlan(..., size=(H, W))")
+        parts = [self.centers, self._lod_to_read()[..., None]]
+        places: Array
+        if _checks.is_tensor(self.centers):
+            import torch
+
+            places = torch.cat(parts, -1).float()
+        else:
+            places = np.concatenate(parts, -1, dtype=np.float32)
+        return positions(places, kind, size=size or (1, 1), patch_size=self.patch_size, t=t)
 
     @property
     def geometry(self) -> Array:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._positions import KINDS
 from pysaccade.dumps._dataset import TIMES, Item, clip_item
-from pysaccade.emission._positions import KINDS
 from pysaccade.many._catalog import Catalog, read_catalog
 from pysaccade.many._order import Array, Order, Place, Stage
 from pysaccade.many._progress import Progress

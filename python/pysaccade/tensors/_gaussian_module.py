@@ -32,8 +32,11 @@ def _volume(size: Any, who: str) -> tuple[float, ...]:
 class GaussianField(nn.Module):
     """A field that is learnt: num_gaussians Gaussians in a box.
 
-        field = sc.GaussianField(1000, volume_size=(64, 64, 64))
-        loss = (field(points) - values).square().mean()
+        >>> field = sc.GaussianField(1000, volume_size=(64, 64, 64))
+        >>> loss = (field(torch.rand(500, 3) * 64) - 1).square().mean()
+        >>> loss.backward()
+        >>> field.means.grad.shape
+        torch.Size([1000, 3])
 
     Parameters: means [G, D] in the units of volume_size; log_scales [G, D], the logarithm of L's diagonal; off_diagonal
     [G, D(D-1)/2], the rest of L row by row, with use_full_cov; weights [G, K].
@@ -66,6 +69,9 @@ class GaussianField(nn.Module):
             device: Of the parameters.
             dtype: torch.float32 or torch.float64.
             generator: Of the means.
+
+        Raises:
+            TypeError, ValueError: An argument is wrong. The text names it and what to pass.
         """
         super().__init__()
         who = "GaussianField"

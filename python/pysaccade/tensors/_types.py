@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
-if TYPE_CHECKING:
-    import numpy as np
-    from torch import Tensor
-
-    ArrayT = TypeVar("ArrayT", Tensor, "np.ndarray[Any, Any]")
-else:
-    ArrayT = TypeVar("ArrayT")
+from pysaccade.lattice._words import ArrayT as ArrayT  # noqa: PLC0414
+from pysaccade.lattice._words import Preset, Snap, Unit
 
 Odd = Literal["floor", "edge"]
 Filtering = Literal["exact", "hybrid", "hardware"]
 Padding = Literal["border", "zeros"]
-Unit = Literal["deg", "uv"]
-Snap = bool | Literal["straight_through"]
 Normalize = Literal["none", "clip", "imagenet", "siglip"] | tuple[Sequence[float], Sequence[float]]
 
 
@@ -55,7 +48,7 @@ class FoveatedOptions(PatchOptions, total=False):
     fovea: float | str | None
     e0: float | None
     m0: float | None
-    preset: str | None
+    preset: Preset | None
     unit: Unit | None
     patch_size: int | None
     fov_deg: float | None

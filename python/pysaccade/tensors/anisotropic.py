@@ -77,6 +77,11 @@ def sample_anisotropic(
 ) -> Any:
     """Sample patches that are coarser along a direction than across it, as text is that is seen at an angle.
 
+        >>> pyramid = sc.TexturePyramid(torch.rand(3, 64, 64))
+        >>> plan = sc.Lattice(tokens=40, size=(64, 64)).plan(torch.tensor([0.5, 0.5]))
+        >>> sc.sample_anisotropic(pyramid, plan, (4.0, 0.0)).shape == (len(plan), 3, 16, 16)
+        True
+
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         plan: Where; its lod is that across the direction. Or a fixation, as sample_foveated() takes it: `direction` is

@@ -34,6 +34,13 @@ class ChannelStack:
     An update computes again what the damage of the frame reaches: on the CPU the rectangle around it; on a GPU the
     whole level 0, which costs less there than to wait for the damage. The levels above follow by tile in both cases,
     and are those of a rebuild, bit for bit.
+
+        >>> stack = sc.channels.ChannelStack((48, 64), ["rgb", "eccentricity", sc.channels.slot("attention")])
+        >>> damage = stack.update(torch.zeros(3, 48, 64, dtype=torch.uint8))
+        >>> stack.look((0.3, 0.4))
+        >>> stack.set("attention", torch.rand(6, 8))
+        >>> stack.sample_foveated((0.3, 0.4), tokens=40).shape[1:]
+        torch.Size([5, 16, 16])
     """
 
     def __init__(
@@ -66,6 +73,9 @@ class ChannelStack:
             threshold: As TexturePyramid.create_persistent(), of the frames.
             min_samples: As TexturePyramid.create_persistent(), of the frames.
             min_pixels: Deprecated: `min_samples`.
+
+        Raises:
+            TypeError, ValueError: There is no such channel, or an argument is wrong.
         """
         who = "ChannelStack"
         if dtype not in {torch.float32, torch.float16, torch.bfloat16, torch.float64}:
@@ -132,6 +142,9 @@ class ChannelStack:
 
         Returns:
             The tiles of the frame that changed.
+
+        Raises:
+            TypeError, ValueError: As TexturePyramid.update_partial().
         """
         damage = self.frame.update_partial(frame, changed)
         self.updates += 1
@@ -161,6 +174,9 @@ class ChannelStack:
 
         Args:
             fixation: (u, v), from 0 to 1; of a batch [B, 2], or one for all.
+
+        Raises:
+            TypeError, ValueError: It is something else, as a place in pixels.
         """
         self._fixations = torch.stack([self._point(fixation), self._fixations[0]])
         tiles = torch.ones(
@@ -193,6 +209,9 @@ class ChannelStack:
         Args:
             name: Of the slot.
             values: [k,h,w] or [B,k,h,w] of any resolution; [h,w] for a slot of one channel. Enlarged bilinearly.
+
+        Raises:
+            ValueError: There is no such slot, or the values have another shape.
         """
         found = next((each for each in self.makers if isinstance(each, Slot) and each.name == name), None)
         if found is None:
@@ -300,12 +319,18 @@ class Components(NamedTuple):
 def components(embedding: Tensor, channels: int) -> Components:
     """Find the principal components of embeddings, to reduce those of many frames alike.
 
+        >>> sc.channels.components(torch.rand(8, 6, 6), 2).vectors.shape
+        torch.Size([8, 2])
+
     Args:
         embedding: [B, D, h, w] or [D, h, w].
         channels: k, at most D. Components beyond the embedding's rank are 0.
 
     Returns:
         What pca(..., basis=) takes.
+
+    Raises:
+        ValueError: `embedding` has another shape, or fewer than `channels` dimensions.
     """
     rows = _rows(embedding)
     depth = rows.shape[1]
@@ -334,6 +359,9 @@ def _rows(embedding: Tensor) -> Tensor:
 def pca(embedding: Tensor, channels: int, *, basis: Components | Tensor | None = None) -> Tensor:
     """Reduce embeddings to a few channels by their principal components, for a slot.
 
+        >>> sc.channels.pca(torch.rand(768, 6, 6), 16).shape
+        torch.Size([16, 6, 6])
+
     Args:
         embedding: [B, D, h, w] or [D, h, w].
         channels: k, at most D. Channels beyond the embedding's rank are 0.
@@ -342,6 +370,9 @@ def pca(embedding: Tensor, channels: int, *, basis: Components | Tensor | None =
 
     Returns:
         [B, k, h, w] or [k, h, w], each channel from 0 to 1.
+
+    Raises:
+        ValueError: `embedding` or `basis` has another shape.
     """
     rows = _rows(embedding)
     depth = rows.shape[1]

@@ -18,6 +18,10 @@ class Damage:
 
     Unpacks like a tuple: tiles, count, energy = texture.update(frame).
 
+        >>> damage = sc.Damage(torch.tensor([[True, False]]))
+        >>> int(damage.count), damage.pixels((16, 32)).sum()
+        (1, tensor(256))
+
     Convention: a tile is 16 x 16 pixels of level 0; tile (row, column) begins at pixel (16 row, 16 column).
     """
 

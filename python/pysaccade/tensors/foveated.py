@@ -9,11 +9,12 @@ import numpy as np
 
 from pysaccade._operators import _checks
 from pysaccade.lattice._lattice import Lattice
+from pysaccade.lattice._words import Kind, Preset, Snap, Unit
 from pysaccade.lattice.exact import exact_plan
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._sample_call import Pyramid, coordinates, is_traced, settings_of, texture_of
 from pysaccade.tensors._texture import Texture
-from pysaccade.tensors._types import ArrayT, FoveatedOptions, Normalize, Padding, Snap, Unit
+from pysaccade.tensors._types import ArrayT, FoveatedOptions, Normalize, Padding
 from pysaccade.tensors.sampling import patches_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def sample_foveated(
     fovea: float | str | None = None,
     e0: float | None = None,
     m0: float | None = None,
-    preset: str | None = None,
+    preset: Preset | None = None,
     unit: Unit | None = None,
     patch_size: int | None = None,
     fov_deg: float | None = None,
@@ -68,7 +69,12 @@ def sample_foveated(
 ) -> Any:
     """Sample patches that are fine at a fixation and ever coarser around it.
 
-        patches = sc.sample_foveated(pyramid, (0.3, 0.4))  # at most 273 patches [N, C, 16, 16]
+        >>> pyramid = sc.TexturePyramid(torch.rand(3, 512, 640))
+        >>> sc.sample_foveated(pyramid, (0.3, 0.4), num_patches=273).shape
+        torch.Size([273, 3, 16, 16])
+        >>> patches, plan = sc.sample_foveated(pyramid, (0.3, 0.4), tokens=100, return_plan=True)
+        >>> len(patches) == len(plan) <= 100
+        True
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
@@ -124,7 +130,7 @@ def sample_foveated(
         follows = (e0, m0, preset) != (None, None, None)
         if not follows and ((unit, sar) != (None, None) or (fov_deg is not None and fovea is None)):
             raise ValueError(f"{who}: unit, fov_deg and sar are for e0 and m0; pass one of these, or leave them out")
-        kind = "grid" if follows else "nested"
+        kind: Kind = "grid" if follows else "nested"
         lattice = _made(kind, asked, base, count)
     else:
         if asked:
@@ -159,14 +165,14 @@ def _planned(lattice: Lattice, num_patches: int | None, fixation: Array, snap: A
     return exact_plan(lattice, num_patches, fixation, snap)
 
 
-def _made(kind: str, asked: tuple[tuple[str, Any], ...], base: Array, levels: int) -> Lattice:
+def _made(kind: Kind, asked: tuple[tuple[str, Any], ...], base: Array, levels: int) -> Lattice:
     """The lattice of what was asked for, for images as this one."""
     height, width = base.shape[-2:]
     make = _lattice if is_traced(base) else _kept_lattice
     return make(kind, asked, (height, width), levels)
 
 
-def _lattice(kind: str, asked: tuple[tuple[str, Any], ...], size: tuple[int, int], levels: int) -> Lattice:
+def _lattice(kind: Kind, asked: tuple[tuple[str, Any], ...], size: tuple[int, int], levels: int) -> Lattice:
     settings = dict(asked)
     if "num_patches" in settings:
         settings["tokens"] = settings.pop("num_patches")

@@ -140,6 +140,10 @@ def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *nu
 def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:
     """Squared distances of points from Gaussians, in units of their spread.
 
+        >>> x, mean = torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)
+        >>> sc.mahalanobis(x, mean, torch.eye(2)[None])
+        tensor([[25.]])
+
     Args:
         x: [.., P, D] points, D from 1 to 4; f32 or f64, tensor or NumPy array.
         mean: [.., G, D].
@@ -147,6 +151,9 @@ def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:
 
     Returns:
         q [.., P, G] = |L^-1 (x - mean)|^2. Differentiable.
+
+    Raises:
+        TypeError, ValueError: Types, shapes or devices don't go together. The text names them.
 
     Convention: q is a square: a point one standard deviation away has 1. Leading axes broadcast.
     """
@@ -174,6 +181,10 @@ def gaussian_field(
 ) -> ArrayT:
     """Sum Gaussians at points, without a matrix of all pairs: memory grows with P + G.
 
+        >>> x, mean = torch.tensor([[0.0], [1.0]]), torch.zeros(1, 1)
+        >>> sc.gaussian_field(x, mean, torch.ones(1, 1, 1), torch.tensor([2.0]))
+        tensor([2.0000, 1.2131])
+
     Args:
         x: [.., P, D] points, D from 1 to 4; f32 or f64, tensor or NumPy array. f16 and bf16 are computed in f32.
         mean: [.., G, D].
@@ -184,6 +195,9 @@ def gaussian_field(
     Returns:
         [.., P, K] = sum over g of weight[g, k] exp(-q / 2), q = mahalanobis(x, mean, scale_tril)[p, g]; [P] for a
         weight [G]. Differentiable in all four.
+
+    Raises:
+        TypeError, ValueError: Types, shapes or devices don't go together. The text names them.
 
     Convention: the Gaussians are not normalised: at its mean each is its weight. Leading axes broadcast.
     """

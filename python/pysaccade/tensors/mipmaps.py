@@ -23,6 +23,10 @@ def _flat(image: Array) -> Array:
 def generate_mipmaps(image: ArrayT, levels: int | None = _FIVE, *, odd: Odd = "floor") -> list[ArrayT]:
     """Make the mip levels of an image: each is the mean of 2 x 2 texels of the one before.
 
+        >>> levels = sc.generate_mipmaps(torch.rand(3, 64, 48), 3)
+        >>> [tuple(level.shape) for level in levels]
+        [(3, 64, 48), (3, 32, 24), (3, 16, 12)]
+
     Args:
         image: [.., C, H, W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. Any strides.
         levels: How many, the image included; None: down to the smallest. Left out: 5, or as many as there are.

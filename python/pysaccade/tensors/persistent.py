@@ -122,11 +122,21 @@ class PersistentTexture(SampledTexture[Tensor]):
     def update(self, frame: Tensor) -> Damage:
         """Take a frame: tiles that differ from level 0 are written, and the levels above them follow. One launch.
 
+            >>> texture = sc.TexturePyramid.create_persistent(size=(48, 64))
+            >>> frame = torch.zeros(3, 48, 64, dtype=torch.uint8)
+            >>> first = texture.update(frame)
+            >>> frame[:, 20, 20] = 255
+            >>> texture.update(frame).tiles.nonzero()
+            tensor([[1, 1]])
+
         Args:
             frame: [C,H,W] or [B,C,H,W], as the texture was made.
 
         Returns:
             The tiles that changed; the first time all of them.
+
+        Raises:
+            TypeError, ValueError: The frame has another shape, type or device, or a gradient is asked for.
         """
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
@@ -145,6 +155,9 @@ class PersistentTexture(SampledTexture[Tensor]):
         Returns:
             The tiles that changed. The first time, and the first time that it is borrowed from a pool, all: the whole
             frame is written.
+
+        Raises:
+            TypeError, ValueError: As update(); or `changed` is neither of pixels nor of tiles.
         """
         who = "TexturePyramid.update_partial"
         if changed is None:

@@ -22,9 +22,11 @@ _COUNT = 32
 class TexturePool:
     """Persistent textures that are made once and lent out.
 
-        pool = sc.TexturePool(32, size=(1080, 1920), device="cuda")
-        with pool.acquire() as texture:
-            texture.update(frame)
+        >>> pool = sc.TexturePool(2, size=(48, 64))  # device="cuda"
+        >>> with pool.acquire() as texture:
+        ...     damage = texture.update(torch.zeros(3, 48, 64, dtype=torch.uint8))
+        >>> pool
+        TexturePool(2 of 2 available, size=(48, 64))
 
     Any thread may acquire and release, each on its own current stream of CUDA: what one queued for a texture runs
     before what the next one queues. While a CUDA graph is captured nothing is ordered: borrow outside of it.
@@ -47,6 +49,9 @@ class TexturePool:
             resolution: (W, H), or the side of a square, in place of size.
             pool_size: In place of count.
             options: As TexturePyramid.create_persistent().
+
+        Raises:
+            TypeError, ValueError: An argument is wrong. The text names it and what to pass.
         """
         if pool_size is not None:
             if count != _COUNT:

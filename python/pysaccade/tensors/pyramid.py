@@ -25,8 +25,11 @@ Array = Any
 class TexturePyramid(SampledTexture[ArrayT]):
     """An image or a batch of them with all its mip levels, to be sampled: a texture.
 
-        pyramid = sc.TexturePyramid(image)  # [C,H,W] or [B,C,H,W]
-        patches = pyramid.sample_foveated((0.5, 0.5))
+        >>> pyramid = sc.TexturePyramid(torch.rand(2, 3, 512, 640))  # [B,C,H,W], or [C,H,W]
+        >>> pyramid
+        TexturePyramid(float32 [2, 3, 512, 640], 7 levels)
+        >>> pyramid.sample_foveated(torch.tensor([[0.5, 0.5], [0.3, 0.4]]), num_patches=273).shape
+        torch.Size([2, 273, 3, 16, 16])
 
     Level 0 is the image itself: nothing is copied. The levels follow a tensor: after a write in place (a step of an
     optimizer, load_state_dict()), or where it got other memory (module.to()), the next sampling makes them again.
@@ -58,6 +61,9 @@ class TexturePyramid(SampledTexture[ArrayT]):
                 range. "hybrid": "hardware" where it can be had and gradients are disabled (`torch.no_grad()`), else
                 "exact": so the grad mode changes values.
             mips: False: nothing is computed yet.
+
+        Raises:
+            TypeError, ValueError: The image has no such levels, or an argument is wrong.
         """
         who = "TexturePyramid"
         self._odd = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
@@ -140,11 +146,17 @@ class TexturePyramid(SampledTexture[ArrayT]):
     def generate_mipmaps(self, image: ArrayT | None = None) -> TexturePyramid[ArrayT]:
         """Make the levels: the second step after mips=False, or again after a write that nothing counted.
 
+            >>> sc.TexturePyramid(levels=3, mips=False).generate_mipmaps(torch.rand(3, 64, 48)).level(2).shape
+            torch.Size([3, 16, 12])
+
         Args:
             image: Another image that takes the place of the first; None: the one that is there.
 
         Returns:
             This pyramid.
+
+        Raises:
+            TypeError, ValueError: There is no image yet, or it has no such levels.
         """
         who = "TexturePyramid.generate_mipmaps"
         if self._given:
@@ -162,9 +174,15 @@ class TexturePyramid(SampledTexture[ArrayT]):
     def from_levels(cls, levels: Sequence[ArrayT], *, filtering: Filtering = "exact") -> TexturePyramid[ArrayT]:
         """Take levels of your own, finest first; each gets its own gradient.
 
+            >>> sc.TexturePyramid.from_levels([torch.rand(1, 8, 8), torch.rand(1, 4, 4)]).levels
+            2
+
         Args:
             levels: [C,h,w] or [B,C,h,w] each, of one type and place; sizes halve, rounded down or up.
             filtering: As for a pyramid of an image.
+
+        Raises:
+            TypeError, ValueError: They are not levels of one image.
         """
         who = "TexturePyramid.from_levels"
         made = cls(filtering=filtering)
@@ -210,6 +228,10 @@ class TexturePyramid(SampledTexture[ArrayT]):
     ) -> PersistentTexture:
         """Make a texture that stays, to be fed with the frames of a video: update(frame).
 
+            >>> texture = sc.TexturePyramid.create_persistent(size=(48, 64))
+            >>> texture.update(torch.zeros(3, 48, 64, dtype=torch.uint8))
+            Damage([3, 4] tiles)
+
         Args:
             size: (H, W).
             resolution: (W, H), or the side of a square, in place of size.
@@ -228,6 +250,10 @@ class TexturePyramid(SampledTexture[ArrayT]):
         Returns:
             A texture that has level() and the sample functions of a pyramid, and update(), update_partial() and
             update_mipmaps_incremental(). On a GPU an update allocates nothing but its Damage, and waits for nothing.
+
+        Raises:
+            TypeError, ValueError: An argument is wrong. The text names it and what to pass.
+            UnavailableError: The library has no kernels for the device.
         """
         from pysaccade._native._arrays import import_torch
         from pysaccade.tensors.persistent import PersistentTexture

@@ -132,6 +132,11 @@ def sample_patches(
 ) -> ArrayT:
     """Sample the patches of a plan.
 
+        >>> pyramid = sc.TexturePyramid(torch.rand(3, 64, 64))
+        >>> plan = sc.PatchPlan(torch.rand(9, 2), torch.rand(9) * 3, patch_size=8)
+        >>> sc.sample_patches(pyramid, plan, normalize="clip").shape
+        torch.Size([9, 3, 8, 8])
+
     Args:
         pyramid: A TexturePyramid, or a list of levels, finest first.
         plan: Where; made by Lattice.plan(), or PatchPlan(centers, lod).
@@ -143,6 +148,9 @@ def sample_patches(
     Returns:
         [B, N, C, S, S], or [N, C, S, S] of an image [C,H,W]; K fixations give [B, K, N, C, S, S]. Differentiable in the
         image and in the plan's centers and lod.
+
+    Raises:
+        TypeError, ValueError: An argument is wrong, or the plan is for images of another size.
 
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
@@ -213,6 +221,10 @@ def sample_at_level(
 ) -> Any:
     """Sample patches of one resolution: a sample is 2^level pixels from the next.
 
+        >>> pyramid = sc.TexturePyramid(torch.rand(3, 64, 64))
+        >>> sc.sample_at_level(pyramid, 2, num_patches=20).shape
+        torch.Size([20, 3, 16, 16])
+
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         level: A number of a level that is there, or [B, N], clamped as a lod is; fractions mix two levels.
@@ -252,6 +264,10 @@ def sample(
 ) -> ArrayT:
     """Sample single places, trilinear: a texture fetch.
 
+        >>> pyramid = sc.TexturePyramid(torch.rand(3, 64, 64))
+        >>> sc.sample(pyramid, torch.tensor([[0.5, 0.5], [0.1, 0.9]]), lod=1.5).shape
+        torch.Size([3, 2])
+
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         uv: [B, *P, 2], or [*P, 2] of an image [C,H,W]; f32 or f64.
@@ -264,6 +280,9 @@ def sample(
 
     Returns:
         [B, C, *P], or [C, *P] of an image [C,H,W]. Differentiable in the image, uv, lod and uv_da.
+
+    Raises:
+        TypeError, ValueError: An argument is wrong. The text names it and what to pass.
 
     Convention: uv = (x, y) in [0, 1], origin at the top left, the centre of pixel i of W at (i + 0.5) / W:
     grid_sample's 2 * uv - 1 with align_corners=False.

@@ -13,15 +13,23 @@ from pysaccade._operators import _checks
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._channel_makers import LUMA, gradient
 from pysaccade.tensors._texture import Texture
+from pysaccade.tensors._types import ArrayT
 from pysaccade.tensors.pyramid import TexturePyramid
 from pysaccade.tensors.sampling import as_plan, sample
 
 
-def text_direction(pyramid: Texture[Any], plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Any:
+def text_direction(pyramid: Texture[ArrayT], plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> ArrayT:
     """Find the direction of text in each patch.
 
     Lines of text, seen so coarsely that letters melt, are bars: brightness changes across them. The structure tensor is
     the mean of the outer product of the gradient over a patch's area; text runs along its second eigenvector.
+
+        >>> lines = torch.zeros(1, 128, 128)
+        >>> lines[:, ::24] = lines[:, 1::24] = lines[:, 2::24] = 1.0  # three rows of 24, as level
+        >>> pyramid = sc.TexturePyramid(lines)
+        >>> plan = sc.PatchPlan(torch.tensor([[0.5, 0.5]]), 2.0)
+        >>> sc.text_direction(pyramid, plan, ratio=4.0).round()
+        tensor([[4., 0.]])
 
     Args:
         pyramid: Of one channel, or of R'G'B'; of NumPy arrays it needs torch, too.
@@ -34,16 +42,23 @@ def text_direction(pyramid: Texture[Any], plan: PatchPlan, *, level: int = 2, ra
     Returns:
         [.., N, 2] of the plan's kind, its x not below 0. Where nothing has a direction it is (ratio, 0).
 
+    Raises:
+        TypeError, ValueError: An argument is wrong, or the pyramid has 2 channels or more than 3.
+
     Convention: (x, y) in pixels, y downwards.
     """
+    found: ArrayT = _found(pyramid, plan, level, ratio)
+    return found
+
+
+def _found(pyramid: Any, plan: PatchPlan, level: int, ratio: float | Tensor) -> Any:
     who = "text_direction"
     if not isinstance(pyramid, Texture):
         raise TypeError(f"{who}: pyramid takes a TexturePyramid, not {_checks.shown(pyramid)}")
     if not _checks.is_tensor(pyramid._base()):
         levels = [torch.from_numpy(np.ascontiguousarray(pyramid[n])) for n in range(pyramid.levels)]
-        found = text_direction(TexturePyramid.from_levels(levels), plan, level=level, ratio=ratio)
-        array: Any = found.numpy()
-        return array
+        found = _found(TexturePyramid.from_levels(levels), plan, level, ratio)
+        return found.numpy()
     level = _checks.whole(level, who, "level", 0, pyramid.levels - 1)
     plan = as_plan(plan, pyramid._base(), who)
     with torch.no_grad():

@@ -237,3 +237,25 @@ def test_plans_of_one_shape_are_each_their_own(device, dtype):
 def test_error_names_what_is_wrong(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+@pytest.mark.parametrize("kind", ["thw", "uv", "xyl"])
+@pytest.mark.parametrize("tensors", [False, True])
+def test_positions_of_a_plan_are_those_of_an_emission(kind, tensors):
+    frames = [np.zeros((180, 320, 3), np.uint8)] * 2
+    stream = sc.Stream(frames, lattice="nested", device="cpu", array="numpy", fixation="random", every="frame", seed=4)
+    lattice = sc.Lattice(size=(180, 320))
+    for emission in stream:
+        fixation = np.asarray(emission.fixation, np.float32)
+        plan = lattice.plan(torch.from_numpy(fixation) if tensors else fixation)
+        found = plan.positions(kind, t=emission.frame)
+        assert isinstance(found, torch.Tensor) == tensors
+        assert np.array_equal(np.asarray(found), emission.positions(kind))
+        assert np.array_equal(np.asarray(plan.visible), emission.visible)
+
+
+def test_positions_of_a_plan_without_a_size():
+    plan = sc.PatchPlan(torch.rand(3, 2), 1.0)
+    assert torch.equal(plan.positions("uv"), plan.centers)
+    with pytest.raises(ValueError, match=r"positions\('thw'\) needs the image's size"):
+        plan.positions()
