@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from pysaccade.tensors.foveated import sample_foveated as sample_foveated
     from pysaccade.tensors.gaussian import gaussian_field as gaussian_field
     from pysaccade.tensors.gaussian import mahalanobis as mahalanobis
+    from pysaccade.tensors.gaussian import scale_tril_of as scale_tril_of
     from pysaccade.tensors.mipmaps import generate_mipmaps as generate_mipmaps
     from pysaccade.tensors.pool import TexturePool as TexturePool
     from pysaccade.tensors.pyramid import TexturePyramid as TexturePyramid
@@ -110,6 +111,7 @@ _MODULES = {
     "sample_at_level": "tensors.sampling",
     "sample_foveated": "tensors.foveated",
     "sample_patches": "tensors.sampling",
+    "scale_tril_of": "tensors.gaussian",
     "show": "picture._show",
     "text_direction": "tensors.text",
     "view": "picture._view",
@@ -159,6 +161,7 @@ __all__ = [
     "sample_at_level",
     "sample_foveated",
     "sample_patches",
+    "scale_tril_of",
     "show",
     "text_direction",
     "view",

@@ -14,6 +14,7 @@ import numpy as np
 from pysaccade._native._errors import UnavailableError
 from pysaccade.dumps._dump import Dump
 from pysaccade.emission._emission import Emission
+from pysaccade.picture._levels import levels_side_by_side
 from pysaccade.picture._page import page_frame, write_page
 from pysaccade.picture._paint import PictureMemory, fit, paint
 from pysaccade.picture._painter import Image
@@ -78,7 +79,8 @@ def show(
 
     Args:
         what: An emission; a Dump or emissions in a row, which become a film at their times (a whole Dump in a notebook:
-            a page with its scanpath, outlines and damage); or a picture [H, W, 3] or [3, H, W], u8 or floats in [0, 1].
+            a page with its scanpath, outlines and damage); a TexturePyramid of 1 or 3 channels, whose levels stand side
+            by side, of a batch those of the first image; or a picture [H, W, 3] or [3, H, W], u8 or floats in [0, 1].
         frame: A picture, or one for each emission, to stand at the left: the frame that the model would get otherwise.
         width: Of what is painted, in pixels.
         mark: Draw where the eye looks.
@@ -96,10 +98,11 @@ def show(
     if hasattr(what, "shape") and not hasattr(what, "level"):
         height, cols = what.shape[:2] if what.shape[-1] == 3 else what.shape[-2:]
         return Picture([_beside(frame, fit(what, round(height * width / cols)))], [_LAST_SHOWN_S])
+    if hasattr(what, "level") and hasattr(what, "levels"):
+        return Picture([_beside(frame, levels_side_by_side(what, width))], [_LAST_SHOWN_S])
     if not isinstance(what, (Dump, Iterable)):
-        advice = "; pass one of its levels, pyramid.level(0)" if hasattr(what, "level") else ""
         raise TypeError(
-            f"show: what takes an Emission, a Dump, emissions or a picture, not {type(what).__name__}{advice}"
+            f"show: what takes an Emission, a Dump, emissions, a TexturePyramid or a picture, not {type(what).__name__}"
         )
     emissions: Any = what if isinstance(what, Dump) else list(what)
     if not isinstance(what, Dump):

@@ -18,6 +18,7 @@ class SampleOptions(TypedDict, total=False):
     """Of sample()."""
 
     uv_da: Any
+    unit: Literal["uv", "px"]
     padding: Padding
     max_anisotropy: int
     dtype: Any

@@ -78,7 +78,8 @@ def sample_foveated(
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
-        fixation: (u, v); [2] or [K, 2] of one image; [B, 2] or [B, K, 2] of a batch.
+        fixation: (u, v); [2] or [K, 2] of one image; [B, 2] or [B, K, 2] of a batch. A tensor on another device is
+            copied to the pyramid's.
         lattice: Where the patches lie. Left out: Lattice(tokens=..., fovea=...); with e0, m0 or a preset
             Lattice("grid", tokens=...), whose resolution follows them. A number is `num_patches`.
         tokens: How many patches inside the image, at most; 273.
@@ -137,7 +138,7 @@ def sample_foveated(
             names = ", ".join(name for name, _ in asked)
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound(base.shape[-2:], count)
-    plan = _planned(lattice, num_patches, coordinates(fixation, base, who, "fixation", 2), snap)
+    plan = _planned(lattice, num_patches, _fixation(fixation, base, who), snap)
     patches = patches_of(texture, base, plan, None, settings_of(padding, who), dtype, normalize, out, who)
     return (patches, plan) if return_plan else patches
 
@@ -153,10 +154,17 @@ def _number(lattice: Any, num_patches: Any, who: str) -> Any:
 
 def plan_around(texture: Texture[Any], base: Array, fixation: Any, num_patches: Any, who: str) -> PatchPlan:
     """The plan of sample_foveated(pyramid, fixation, num_patches)."""
-    at = coordinates(fixation, base, who, "fixation", 2)
+    at = _fixation(fixation, base, who)
     exact = None if num_patches is None else _checks.whole(num_patches, who, "num_patches", 1, _MOST_PATCHES)
     asked = () if exact is None else (("num_patches", exact),)
     return _planned(_made("nested", asked, base, texture._count), exact, at, None)
+
+
+def _fixation(fixation: Any, base: Array, who: str) -> Array:
+    """Fixations as an array on the pyramid's device."""
+    if _checks.is_tensor(fixation) and _checks.is_tensor(base) and fixation.device != base.device:
+        fixation = fixation.to(base.device)
+    return coordinates(fixation, base, who, "fixation", 2)
 
 
 def _planned(lattice: Lattice, num_patches: int | None, fixation: Array, snap: Any) -> PatchPlan:

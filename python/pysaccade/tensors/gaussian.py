@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade.tensors._types import ArrayT
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = Any
 
@@ -174,6 +177,50 @@ def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:
         found = _called("mahalanobis", arrays, leading)
     q: ArrayT = found if found.shape == shape else found.reshape(shape)
     return q
+
+
+def scale_tril_of(quats: Tensor, scales: Tensor) -> Tensor:
+    """L of Gaussians that are given as gsplat has them, by rotations and scales: for gaussian_field().
+
+        >>> sc.scale_tril_of(torch.tensor([[1.0, 0.0, 0.0, 0.0]]), torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[[1., 0., 0.],
+                 [0., 2., 0.],
+                 [0., 0., 3.]]])
+
+    Args:
+        quats: [.., G, 4] quaternions (w, x, y, z), of any length above 0; f32 or f64.
+        scales: [.., G, 3], standard deviations along the rotated axes, above 0: gsplat's after its exp().
+
+    Returns:
+        L [.., G, 3, 3], lower triangular, its diagonal above 0, with L L^T = R diag(scales^2) R^T. Differentiable.
+
+    Raises:
+        TypeError, ValueError: An argument is not a tensor of that shape.
+    """
+    who = "scale_tril_of"
+    _checks.require_coordinates(quats, who, "quats", 4)
+    _checks.require_coordinates(scales, who, "scales", 3)
+    _checks.require_together(who, ("quats", quats), [("scales", scales)])
+    torch = _checks.module("torch")
+    w, x, y, z = (quats / quats.norm(dim=-1, keepdim=True)).unbind(-1)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    # Gram-Schmidt over the rows of R diag(scales): no square of a scale is taken, as a Cholesky factorisation would.
+    made: list[Tensor] = []
+    axes: list[Tensor] = []
+    for row in rows:
+        rest, places = torch.stack(row, -1) * scales, []
+        for axis in axes:
+            places.append((rest * axis).sum(-1))
+            rest = rest - places[-1][..., None] * axis
+        places.append(rest.norm(dim=-1))
+        axes.append(rest / places[-1][..., None])
+        made.append(torch.stack([*places, *[torch.zeros_like(w)] * (3 - len(places))], -1))
+    tril: Tensor = torch.stack(made, -2)
+    return tril
 
 
 def gaussian_field(

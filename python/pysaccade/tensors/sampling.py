@@ -258,6 +258,7 @@ def sample(
     lod: Any = None,
     *,
     uv_da: Array | None = None,
+    unit: Literal["uv", "px"] = "uv",
     padding: Padding = "border",
     max_anisotropy: int = 1,
     dtype: Any = None,
@@ -274,6 +275,7 @@ def sample(
         lod: [B, *P], or a number; by default 0, or what `uv_da` asks for, to which it is then added.
         uv_da: [B, *P, 2, 2], ((du/dX, du/dY), (dv/dX, dv/dY)): how uv changes from one pixel of the result to the next,
             as nvdiffrast gives it; [B, *P, 4] too.
+        unit: Of `uv`: "uv", or "px", pixels of level 0, the centre of pixel i at i + 0.5.
         padding: "border" or "zeros".
         max_anisotropy: Up to 16: with uv_da, probes along the longer axis of a pixel's footprint.
         dtype: As sample_patches().
@@ -291,6 +293,10 @@ def sample(
     texture, base = texture_of(pyramid, who)
     batched = texture._batched
     _checks.require_places(uv, who, "uv", ("pyramid", base), 2)
+    if _checks.choice(unit, _UNITS, who, "unit") == "px":
+        if uv_da is not None:
+            raise ValueError(f"{who}: uv_da is the footprint of places in uv; leave out unit='px'")
+        uv = _from_pixels(uv, base)
     zeros = settings_of(padding, who).zeros
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     shape = tuple(uv.shape[:-1])
@@ -334,6 +340,20 @@ def sample(
     found = patches.reshape(batch, math.prod(rest), channels)
     grid: ArrayT = _transposed(found, 1).reshape(batch, channels, *rest)
     return grid
+
+
+_UNITS = ("uv", "px")
+
+
+def _from_pixels(places: Array, base: Array) -> Array:
+    """Places [.., 2] in pixels as uv."""
+    height, width = base.shape[-2:]
+    parts = [places[..., 0] / width, places[..., 1] / height]
+    if not _checks.is_tensor(places):
+        return np.stack(parts, -1)
+    import torch
+
+    return torch.stack(parts, -1)
 
 
 def _transposed(array: Array, axis: int) -> Array:

@@ -234,3 +234,20 @@ def test_save_refuses_what_is_no_png(tmp_path: Path):
     with pytest.raises(ValueError, match="png"):
         sc.show(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "seen.jpg")
     assert not (tmp_path / "seen.jpg").exists()
+
+
+@pytest.mark.parametrize("shape", [(3, 64, 64), (2, 3, 64, 64), (1, 64, 64)])
+def test_pyramid_shows_its_levels_side_by_side(shape: tuple[int, ...]):
+    codes = np.random.default_rng(5).integers(0, 256, shape).astype(np.uint8)
+    pyramid = sc.TexturePyramid(codes)
+    (shown,) = sc.show(pyramid, width=96).images
+    assert shown.shape == (64, 96, 3)
+    top = 0
+    for level in range(5):
+        first = pyramid.level(level)
+        first = first[0] if first.ndim == 4 else first
+        wanted = np.broadcast_to(first, (3, *first.shape[1:])).transpose(1, 2, 0)
+        side = 64 >> level
+        found = shown[:64, :64] if level == 0 else shown[top : top + side, 64 : 64 + side]
+        assert np.array_equal(found, wanted)
+        top += side if level else 0

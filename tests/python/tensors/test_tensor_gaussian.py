@@ -217,3 +217,29 @@ def test_cutoff_that_is_no_number_is_refused_and_sizes_may_be_numpys():
         sc.gaussian_field(*field, cutoff="1")
     assert sc.GaussianField(5, np.int64(64)).volume_size == (64.0, 64.0, 64.0)
     assert sc.GaussianField(5, np.array([2, 3])).grid(np.array([4, 5])).shape == (4, 5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_quaternions_and_scales_are_covariances(dtype):
+    quats = torch.randn(40, 4, generator=generator(2), dtype=torch.float64).to(dtype)
+    scales = torch.rand(40, 3, generator=generator(3), dtype=torch.float64).add(0.05).to(dtype)
+    scales[0] = torch.tensor([1e-4, 1.0, 30.0])  # a needle
+    tril = sc.scale_tril_of(quats, scales)
+    assert tril.dtype == dtype
+    assert torch.equal(tril, tril.tril())
+    assert (tril.diagonal(dim1=-2, dim2=-1) > 0).all()
+    for number in range(40):
+        w, *v = (quats[number].double() / quats[number].double().norm()).tolist()
+        v = np.array(v)
+        # q e q* of each axis e, by the vector form of the product
+        axes = np.stack([e + 2 * np.cross(v, np.cross(v, e) + w * e) for e in np.eye(3)], -1)
+        covariance = axes @ np.diag(scales[number].double().numpy() ** 2) @ axes.T
+        found = tril[number].double().numpy()
+        close = 1e-5 if dtype == torch.float32 else 1e-12
+        assert np.allclose(found @ found.T, covariance, rtol=close, atol=close * covariance.max())
+
+
+def test_quaternions_and_scales_have_gradients():
+    quats = torch.randn(3, 4, generator=generator(4), dtype=torch.float64).requires_grad_()
+    scales = torch.rand(3, 3, generator=generator(5), dtype=torch.float64).add(0.2).requires_grad_()
+    assert torch.autograd.gradcheck(sc.scale_tril_of, (quats, scales))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from conftest import import_or_skip
@@ -406,3 +407,30 @@ def test_odd_sizes_read_a_level_at_the_pixel_over_its_scale(odd):
         :, :, 0
     ]
     assert torch.allclose(sc.TexturePyramid(x, levels=3, odd=odd).sample(uv, 2.0), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_places_in_pixels_are_those_of_grid_sample(dtype):
+    picture = image(2, 3, 33, 47, dtype=dtype)
+    places = (uniform(2, 50, 2, dtype=dtype) * torch.tensor([47, 33], dtype=dtype)).requires_grad_()
+    found = sc.sample(sc.TexturePyramid(picture), places, unit="px")
+    grid = 2 * places / torch.tensor([47, 33], dtype=dtype) - 1
+    theirs = torch.nn.functional.grid_sample(picture, grid[:, :, None], align_corners=False, padding_mode="border")
+    assert torch.allclose(found, theirs[..., 0], atol=1e-5)
+    weight = uniform(*found.shape, dtype=dtype, seed=9)
+    ours, expected = (torch.autograd.grad((out * weight).sum(), places)[0] for out in (found, theirs[..., 0]))
+    assert torch.allclose(ours, expected, atol=1e-3 if dtype == torch.float32 else 1e-9)
+    centers = np.array([[0.5, 0.5], [46.5, 32.5]], np.float32)
+    corners = sc.sample(sc.TexturePyramid(picture[0].float().numpy()), centers, unit="px")
+    assert np.allclose(corners, picture[0].float().numpy()[:, [0, 32], [0, 46]], atol=1e-5)
+
+
+@pytest.mark.cuda
+def test_fixations_follow_to_the_pyramids_device():
+    picture, fixation = image(3, 100, 120), torch.tensor([0.3, 0.6])
+    here = sc.TexturePyramid(picture)
+    there = sc.TexturePyramid(picture.cuda())
+    expected = here.sample_foveated(fixation)
+    assert torch.equal(there.sample_foveated(fixation).cpu(), expected)
+    assert torch.equal(here.sample_foveated(fixation.cuda()), expected)
+    assert here.sample_anisotropic(fixation.cuda(), (2.0, 1.0), 273).device.type == "cpu"
