@@ -1,19 +1,22 @@
-// The C interface as C++17: owners that free, errors that are thrown. Header only; saccade.h says what each call does,
-// and which thread may make it.
+// The C interface as C++17: owners that free, errors that are thrown. Header only; saccade.h and tensor.h say what
+// each call does, and which thread may make it.
 #ifndef SACCADE_SACCADE_HPP
 #define SACCADE_SACCADE_HPP
 
 #include <saccade/saccade.h>
+#include <saccade/tensor.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 #if __cplusplus >= 202002L
@@ -223,6 +226,177 @@ class Stream {
   };
   std::shared_ptr<const LogFunction> log_;  // outlives the handle, which calls it
   std::unique_ptr<saccade_stream, Free> handle_;
+};
+
+// ---- Tensors on the host: tensor.h says what each operation does ---------------------------------------------------
+
+// u8, u16, f32 or f64.
+template <typename T>
+constexpr std::int32_t dtype_of() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return SACCADE_U8;
+  if constexpr (std::is_same_v<T, std::uint16_t>) return SACCADE_U16;
+  if constexpr (std::is_same_v<T, float>) return SACCADE_F32;
+  static_assert(std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::uint16_t> || std::is_same_v<T, float> ||
+                std::is_same_v<T, double>);
+  return SACCADE_F64;
+}
+
+// Up to five axes without gaps. The memory stays the caller's.
+template <typename T>
+saccade_array array_of(const T* data, std::initializer_list<std::int64_t> shape) {
+  saccade_array array{};
+  array.data = const_cast<T*>(data);  // calls write to results alone
+  array.dtype = dtype_of<T>();
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    array.shape[axis] = shape.begin()[axis];
+    array.stride[axis] = stride;
+    stride *= array.shape[axis];
+  }
+  return array;
+}
+
+// Where patches of S x S samples lie: N of each of B images.
+struct Patches {
+  std::vector<float> centers;  // [B, N, 2] uv
+  std::vector<float> lod;      // [B, N]: log2 of the distance of samples in pixels
+  std::int64_t side = 16;      // S
+};
+
+// An image [B, C, H, W] with its mip levels. The image stays the caller's, and is read where it lies. One thread.
+template <typename T>
+class Pyramid {
+ public:
+  struct Gradient {
+    std::vector<T> image;        // [B, C, H, W]
+    std::vector<float> centers;  // [B, N, 2]
+    std::vector<float> lod;      // [B, N]
+  };
+
+  Pyramid(const T* image, std::int64_t batch, std::int64_t channels, std::int64_t height, std::int64_t width,
+          int levels = 7, saccade_odd_sizes odd = SACCADE_ODD_EDGE, int threads = 1)
+      : odd_(odd), place_(make<saccade_place>()) {
+    place_.threads = threads;
+    arrays_.push_back(array_of(image, {batch, channels, height, width}));
+    for (int level = 1; level < levels; ++level) {
+      const std::int64_t rows = halved(height, level), columns = halved(width, level);
+      texels_.emplace_back(static_cast<std::size_t>(batch * channels * rows * columns));
+      arrays_.push_back(array_of(texels_.back().data(), {batch, channels, rows, columns}));
+    }
+    update();
+  }
+  Pyramid(Pyramid&&) = default;
+  Pyramid& operator=(Pyramid&&) = default;
+
+  // Makes the levels again, of what the image is now.
+  void update() { check(saccade_reduce(&place_, arrays_.data(), count(), odd_, nullptr, 0)); }
+  int levels() const { return count(); }
+  // [B, C, h, w]; valid as long as this pyramid, level 0 as long as the image.
+  const saccade_array& level(int level) const { return arrays_.at(static_cast<std::size_t>(level)); }
+
+  // [B, N, C, S, S] of the image's type.
+  std::vector<T> sample(const Patches& patches) const {
+    const Places places(*this, patches);
+    std::vector<T> samples(places.size());
+    const auto out = places.batch_of(samples.data());
+    check(
+        saccade_sample(&place_, arrays_.data(), count(), &places.centers, &places.lod, nullptr, &places.options, &out));
+    return samples;
+  }
+
+  // What each texel and each place contributes to a sum of samples weighted by `gradient` [B, N, C, S, S].
+  Gradient sample_backward(const Patches& patches, const std::vector<T>& gradient) const {
+    static_assert(std::is_floating_point_v<T>, "gradients are of f32 and f64");
+    const Places places(*this, patches);
+    if (gradient.size() != places.size()) throw std::invalid_argument("Pyramid: gradient must be [B, N, C, S, S]");
+    const saccade_array& base = arrays_.front();
+    std::size_t above = 0;
+    for (const auto& texels : texels_) above += texels.size();
+    Gradient found{std::vector<T>(static_cast<std::size_t>(base.shape[0] * base.stride[0])),
+                   std::vector<float>(patches.centers.size()), std::vector<float>(patches.lod.size())};
+    std::vector<T> sums(above);
+    saccade_array image = base;
+    image.data = found.image.data();
+    const auto incoming = places.batch_of(gradient.data());
+    check(saccade_sample_image_backward(&place_, arrays_.data(), count(), &places.centers, &places.lod, nullptr,
+                                        &places.options, &incoming, odd_, &image, sums.data(), above * sizeof(T),
+                                        nullptr, found.centers.data(), found.lod.data(), nullptr));
+    return found;
+  }
+
+ private:
+  struct Places {
+    Places(const Pyramid& of, const Patches& patches)
+        : batch(of.arrays_.front().shape[0]),
+          channels(of.arrays_.front().shape[1]),
+          side(patches.side),
+          many(batch > 0 ? static_cast<std::int64_t>(patches.lod.size()) / batch : 0) {
+      const auto places = static_cast<std::size_t>(batch * many);
+      if (patches.side < 1 || patches.lod.size() != places || patches.centers.size() != 2 * places) {
+        throw std::invalid_argument("Pyramid: centers must be [B, N, 2] and lod [B, N]");
+      }
+      centers = array_of(patches.centers.data(), {batch, many, 2});
+      lod = array_of(patches.lod.data(), {batch, many});
+      options.scale = 1;
+      options.max_anisotropy = options.rotate = 1;
+    }
+    std::size_t size() const { return static_cast<std::size_t>(batch * many * channels * side * side); }
+    saccade_array batch_of(const T* data) const { return array_of(data, {batch, many, channels, side, side}); }
+    std::int64_t batch, channels, side, many;
+    saccade_array centers{}, lod{};
+    saccade_sample_options options = make<saccade_sample_options>();
+  };
+
+  std::int64_t halved(std::int64_t size, int level) const {
+    return odd_ == SACCADE_ODD_FLOOR ? size >> level : (size + (std::int64_t{1} << level) - 1) >> level;
+  }
+  std::int32_t count() const { return static_cast<std::int32_t>(arrays_.size()); }
+
+  saccade_odd_sizes odd_;
+  saccade_place place_;
+  std::vector<std::vector<T>> texels_;  // of levels 1 and on
+  std::vector<saccade_array> arrays_;
+};
+
+// Patches around a fixation, of images of one size. Any thread.
+class Lattice {
+ public:
+  static saccade_lattice_settings settings(int width_px, int height_px, int tokens = 273) {
+    auto out = make<saccade_lattice_settings>();
+    out.width_px = width_px, out.height_px = height_px, out.tokens = tokens;
+    out.patch_size = 16, out.levels = 7, out.lod = -1, out.fov_deg = 40, out.sar = 1;
+    return out;
+  }
+  explicit Lattice(const saccade_lattice_settings& settings) : side_(settings.patch_size) {
+    saccade_lattice* handle = nullptr;
+    check(saccade_lattice_new(&settings, &handle));
+    handle_.reset(handle);
+  }
+  saccade_lattice_info info() const {
+    auto out = make<saccade_lattice_info>();
+    check(saccade_lattice_get_info(handle_.get(), &out));
+    return out;
+  }
+  // Around (u, v), of one image.
+  Patches plan(float u, float v) const {
+    const float fixation[] = {u, v};
+    std::vector<float> geometry(4 * static_cast<std::size_t>(info().patch_count));
+    check(saccade_lattice_plan(handle_.get(), fixation, 1, 0, geometry.data()));
+    Patches patches;
+    patches.side = side_;
+    for (std::size_t at = 0; at < geometry.size(); at += 4) {
+      patches.centers.insert(patches.centers.end(), {geometry[at], geometry[at + 1]});
+      patches.lod.push_back(geometry[at + 2]);
+    }
+    return patches;
+  }
+
+ private:
+  struct Free {
+    void operator()(saccade_lattice* lattice) const { saccade_lattice_free(lattice); }
+  };
+  std::int64_t side_;
+  std::unique_ptr<saccade_lattice, Free> handle_;
 };
 
 }  // namespace v0

@@ -131,10 +131,46 @@ void check_log() {
   for (const auto& line : lines) CHECK(!line.empty() && line.find('\n') == std::string::npos);
 }
 
+void check_tensors() {
+  std::vector<double> image(16);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<double>(i);  // 4 x 4: 4 y + x
+  saccade::Pyramid<double> pyramid(image.data(), 1, 1, 4, 4, 3);
+  CHECK(pyramid.levels() == 3);
+  const auto* half = static_cast<const double*>(pyramid.level(1).data);
+  CHECK(half[0] == 2.5 && half[1] == 4.5 && half[2] == 10.5 && half[3] == 12.5);
+  CHECK(*static_cast<const double*>(pyramid.level(2).data) == 7.5);
+
+  saccade::Patches patches;
+  patches.centers = {0.625f, 0.375f, 0.5f, 0.5f, 0.5f, 0.5f};  // the texel (2, 1); the middle, at level 1 and between
+  patches.lod = {0, 1, 0.5f};
+  patches.side = 1;
+  const std::vector<double> samples = pyramid.sample(patches);
+  CHECK(samples.size() == 3 && samples[0] == 6 && samples[1] == 7.5 && samples[2] == 7.5);
+  const auto gradient = pyramid.sample_backward(patches, {8, 16, 0});
+  CHECK(gradient.image[6] == 8 + 1);  // itself, and a 16th part of the second sample
+  CHECK(gradient.image[0] == 1 && gradient.image[15] == 1);
+  CHECK(gradient.centers[0] == 8 * 1 * 4 && gradient.centers[1] == 8 * 4 * 4);  // slope times size
+  image[0] = 16;
+  pyramid.update();
+  CHECK(half[0] == 6.5);
+  try {
+    pyramid.sample_backward(patches, {1});
+    CHECK(!"an error was expected");
+  } catch (const std::invalid_argument&) {
+  }
+
+  const saccade::Lattice lattice(saccade::Lattice::settings(640, 480, 100));
+  const saccade::Patches plan = lattice.plan(0.3f, 0.4f);
+  CHECK(plan.side == 16 && plan.lod.size() == static_cast<std::size_t>(lattice.info().patch_count));
+  CHECK(plan.centers.size() == 2 * plan.lod.size() && plan.lod.size() <= 100);
+  CHECK(error_of([] { saccade::Lattice(saccade::Lattice::settings(640, 480, 1)); }).status() == SACCADE_ERROR_USAGE);
+}
+
 }  // namespace
 
 int main() {
   check_values();
+  check_tensors();
   check_two_at_once();
   check_interrupt();
   check_errors();

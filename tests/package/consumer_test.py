@@ -151,17 +151,20 @@ class Installed(unittest.TestCase):
 
     def test_examples_of_the_manual(self):
         manual = (HERE.parents[1] / "docs/API.md").read_text(encoding="utf-8")
-        for language, compiler, standard in (("c", "cc", "c11"), ("cpp", "c++", "c++17")):
-            with self.subTest(language):
-                (code,) = re.findall(rf"```{language}\n(.*?)```", manual, re.DOTALL)
-                self.assertLessEqual(len(code.splitlines()), 30)
-                source = self.work / f"example.{language}"
-                source.write_text(code, encoding="utf-8")
-                program = self.work / f"example_{language}"
-                run(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", *SANITIZE, source,
-                    *self.pkg_config("--cflags", "--libs"), "-o", program)
-                output = run(program, "test://box?size=320x240&frames=30", env={**os.environ, "LD_LIBRARY_PATH": str(self.lib)})
-                self.assertGreaterEqual(len(output.splitlines()), 4)
+        for language, compiler, standard, least_lines in (("c", "cc", "c11", [4]), ("cpp", "c++", "c++17", [4, 1])):
+            codes = re.findall(rf"```{language}\n(.*?)```", manual, re.DOTALL)
+            self.assertEqual(len(codes), len(least_lines))
+            for number, (code, least) in enumerate(zip(codes, least_lines)):
+                with self.subTest(language, number=number):
+                    self.assertLessEqual(len(code.splitlines()), 30)
+                    source = self.work / f"example{number}.{language}"
+                    source.write_text(code, encoding="utf-8")
+                    program = self.work / f"example{number}_{language}"
+                    run(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", *SANITIZE, source,
+                        *self.pkg_config("--cflags", "--libs"), "-o", program)
+                    output = run(program, "test://box?size=320x240&frames=30",
+                                 env={**os.environ, "LD_LIBRARY_PATH": str(self.lib)})
+                    self.assertGreaterEqual(len(output.splitlines()), least)
 
 
 if __name__ == "__main__":
