@@ -98,3 +98,16 @@ def test_tensor_arrives_in_the_buffer(context: _Context):
             buffer.copy_from(data.cpu())
     with pytest.raises(RuntimeError, match="it was freed"):
         buffer.copy_from(data)
+    # As the first documents have it: by another name, `sync` by its place, free() by hand.
+    resource = sc.GLResource(name.value)
+    resource.copy_from(data, True)
+    context.call("glGetBufferSubData", _PIXEL_UNPACK, ctypes.c_ssize_t(0), ctypes.c_ssize_t(4096), back)
+    assert bytes(back) == data.cpu().numpy().tobytes()
+    with pytest.raises(TypeError, match="takes a tensor, not bytes"):
+        resource.copy_from(b"pixels")
+    resource.free()
+    resource.free()
+    with pytest.raises(RuntimeError, match="it was freed"):
+        resource.copy_from(data, sync=True)
+    with pytest.raises(ValueError, match="GLBuffer"):
+        sc.GLResource(999)
