@@ -151,7 +151,7 @@ class Eye:
             emission = self._refresh(step=True)
             if everything:
                 self._stream.forget()
-            return of_emission(emission, budget, self.rule, None), self._mark()
+            return of_emission(emission, budget, self.rule, None, False), self._mark()
 
     def pixels(self, box: Box) -> tuple[Picture, Box, int]:
         """[h, w, 3] of a box of the frame, the box that lies inside the frame, and a mark."""
