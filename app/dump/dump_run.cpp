@@ -168,13 +168,6 @@ void DumpRun::say_what_runs() const {
   if (const int threshold = config.diff.threshold; threshold != options_.pipeline.diff.threshold) {
     spdlog::info("{}: threshold {}, for a live source; --threshold 0 keeps every difference", info.uri, threshold);
   }
-  const auto* adaptive = std::get_if<AdaptiveShape>(&config.lattice.shape);
-  if (adaptive != nullptr && adaptive->eye == 0 && config.scanpath.policy == FixationPolicy::kFile) {
-    spdlog::info(
-        "{}: the gaze says when lattice adaptive looks, not what it sends; --lattice nested follows it, or "
-        "--set eye=1",
-        info.uri);
-  }
   if (!options_.backend_reason.empty()) spdlog::debug("backend {}: {}", name(config.backend), options_.backend_reason);
 }
 

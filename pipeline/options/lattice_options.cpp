@@ -192,7 +192,7 @@ LatticeOptions options_of(const LatticeConfig& config) {
     options.tokens_per_second = adaptive->tokens_per_second;
     options.target_psnr = adaptive->target_psnr;
     options.context = adaptive->context;
-    if (adaptive->eye > 0) options.eye = adaptive->eye;
+    options.eye = adaptive->eye;
   } else if (std::holds_alternative<PatchBudget>(config.shape)) {
     options.patches = patches_asked(config);
   } else {

@@ -99,6 +99,9 @@ void check_options(StreamOptions& options) {
     throw OptionError::naming("require-hwdec", "conflicts with {hwdec} no; leave one out");
   }
   options.pipeline.lattice = lattice_of(options.lattice);
+  if (auto* adaptive = std::get_if<AdaptiveShape>(&options.pipeline.lattice.shape)) {
+    adaptive->eye = options.lattice.eye.value_or(default_eye(options.pipeline.scanpath.policy));
+  }
   options.pipeline.scanpath.fov_deg = options.lattice.fov_deg;
   options.source.device = options.pipeline.device;
   options.source.live.assume_live = options.queue_policy == QueuePolicy::kLatest;

@@ -84,10 +84,13 @@ std::optional<std::string> get_option(const StreamOptions& options, std::string_
   return row_named(name).binding.print(options);
 }
 
+double default_eye(FixationPolicy policy) { return policy == FixationPolicy::kFile ? 1 : 0; }
+
 StreamOptions options_of(const PipelineConfig& config) {
   StreamOptions options;
   options.pipeline = config;
   options.lattice = options_of(config.lattice);
+  if (options.lattice.eye == default_eye(config.scanpath.policy)) options.lattice.eye.reset();
   options.threshold_given = true;
   return options;
 }

@@ -50,6 +50,9 @@ void set_option(StreamOptions& options, std::string_view name, const std::string
 // The text that set_option() reads back to the same value; nullopt: unset. Throws UsageError for an unknown name.
 std::optional<std::string> get_option(const StreamOptions& options, std::string_view name);
 
+// `eye` where it is not set: 1 where a recorded gaze leads (docs/ACCURACY.md), else 0.
+double default_eye(FixationPolicy policy);
+
 // The options that run this pipeline, as far as it can be tuned (OptionSpec::tunable).
 StreamOptions options_of(const PipelineConfig& config);
 

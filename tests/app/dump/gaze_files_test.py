@@ -19,11 +19,14 @@ class GazeFiles(DumpTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return load(self.out)["index"], done.stderr.decode(), load_json(self.out, "meta")["gaze"]
 
-    def test_a_gaze_that_decides_nothing_but_the_time_is_reported(self):
+    def test_what_is_sent_follows_a_recorded_gaze(self):
         path = self.write("looks.csv", ["t_s,u,v", "0,0.2,0.2", "1,0.8,0.8"])
-        for options, said in (((), True), (("--set", "eye=1"), False), (("--lattice", "nested"), False)):
-            _, log, _ = self.follow(path, "--overwrite", *options)
-            self.assertEqual("--lattice nested follows it" in log, said, log)
+        sent = []
+        for options in ((), ("--set", "eye=1"), ("--set", "eye=0")):
+            index, *_ = self.follow(path, "--overwrite", "--tokens", 20, *options)
+            sent.append((load(self.out)["geometry"], index["count"].tolist()))
+        self.assertTrue(np.array_equal(sent[0][0], sent[1][0]))
+        self.assertFalse(np.array_equal(sent[0][0], sent[2][0]))
 
     def test_raw_gaze_is_that_of_the_frames_time(self):
         t = np.arange(0, 2.2, 1 / 120)
