@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Whole dumps on the device against bare NVDEC decoding of the same file, one process and several at once, in alternation.
 
-    bench/cuda_throughput.py [--saccade BIN] [--pairs N] [--processes 1,8] [--seconds S] CLIP...
+    bench/cuda_throughput.py [--saccade BIN] [--pairs N] [--processes 1,8] [--seconds S] [--dump OPTIONS] CLIP...
 
-Ours: `saccade dump --backend cuda --hwdec cuda --set require-hwdec --every frame --lattice nested`; theirs: `ffmpeg -hwaccel cuda
+Ours: `saccade dump --backend cuda --hwdec cuda --set require-hwdec`, and OPTIONS (`--every frame --lattice nested`); theirs: `ffmpeg -hwaccel cuda
 -hwaccel_output_format cuda -i CLIP -f null -`. Clips are first repeated, without re-encoding, until decoding takes about
 S seconds, so that starting CUDA (about half a second on both sides) weighs little. Prints frames a second of all
 processes together, and the ratio.
@@ -37,9 +37,9 @@ def decode(clip):
             "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "null", "-"]
 
 
-def dump(saccade, clip, output):
-    return [saccade, "dump", clip, "-o", output, "--every", "frame", "--lattice", "nested", "--progress", "none", "--log-level", "warn",
-            "--backend", "cuda", "--hwdec", "cuda", "--set", "require-hwdec"]
+def dump(saccade, clip, output, options):
+    return [saccade, "dump", clip, "-o", output, "--progress", "none", "--log-level", "warn",
+            "--backend", "cuda", "--hwdec", "cuda", "--set", "require-hwdec", *options]
 
 
 def frames_of(clip):
@@ -55,7 +55,7 @@ def repeat(clip, times, folder):
     return longer
 
 
-def measure(saccade, clip, processes, pairs):
+def measure(saccade, clip, processes, pairs, options):
     theirs, ours = [], []
     for pair in range(pairs):
         for ours_now in ((True, False) if pair % 2 == 0 else (False, True)):
@@ -63,7 +63,7 @@ def measure(saccade, clip, processes, pairs):
                 theirs.append(run_all([decode(clip)] * processes))
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                ours.append(run_all([dump(saccade, clip, f"{folder}/{i}") for i in range(processes)]))
+                ours.append(run_all([dump(saccade, clip, f"{folder}/{i}", options) for i in range(processes)]))
     return theirs, ours
 
 
@@ -73,6 +73,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--processes", default="1,8")
     parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--dump", default="--every frame --lattice nested", help="options of saccade dump")
     parser.add_argument("clips", nargs="+")
     options = parser.parse_args()
     print("| clip | processes | frames each | NVDEC alone, frames/s | saccade, frames/s | ratio, median (min .. max) |")
@@ -83,7 +84,7 @@ def main():
                 once = run_all([decode(clip)])
                 longer = repeat(clip, max(1, round(options.seconds / once / max(1, processes / 4))), pathlib.Path(folder))
                 frames = frames_of(longer)
-                theirs, ours = measure(options.saccade, longer, processes, options.pairs)
+                theirs, ours = measure(options.saccade, longer, processes, options.pairs, options.dump.split())
             ratios = [a / b for a, b in zip(theirs, ours)]
             print(f"| {pathlib.Path(clip).name} | {processes} | {frames} | {processes * frames / statistics.median(theirs):.0f} | "
                   f"{processes * frames / statistics.median(ours):.0f} | {statistics.median(ratios):.2f} ({min(ratios):.2f} .. {max(ratios):.2f}) |",
