@@ -283,7 +283,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
       .metavar = "DB", .kind = K::kNumber, .lo = 1, .hi = 100, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.target_psnr; })},
     {{.name = "context", .group = kFoveaGroup, .help = "adaptive: how much the receiver keeps, as 4000 (tokens) or 30s; what older ones showed is sent again (default: all)",
       .metavar = "N|SECONDS", .shapes_result = true, .tunable = true}, {parse_context, print_context}},
-    {{.name = "eye", .group = kFoveaGroup, .help = "adaptive: how much acuity around the fixation weighs, 0 to 1 (default: 1 with --fixation file:, else 0)",
+    {{.name = "eye", .group = kFoveaGroup, .help = "adaptive: how much acuity around the fixation weighs, 0 to 1 (default: 1 with a recorded gaze, else 0)",
       .metavar = "SHARE", .kind = K::kNumber, .lo = 0, .hi = 1, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.eye; })},
   });
 }
