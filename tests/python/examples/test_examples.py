@@ -34,4 +34,4 @@ def test_notebook_runs(path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) == 6
+    assert len(NOTEBOOKS) == 8
