@@ -1,5 +1,9 @@
+#include <fmt/format.h>
+
+#include "gpu/cuda/error.h"
 #include "gpu/interop/foreign_gl_buffer.h"
 #include "pipeline/backend/gl_buffer.h"
+#include "pipeline/error.h"
 
 namespace saccade {
 namespace {
@@ -19,7 +23,15 @@ class ForeignBuffer final : public SharedGlBuffer {
 }  // namespace
 
 std::unique_ptr<SharedGlBuffer> share_gl_buffer(unsigned buffer, int device) {
-  return std::make_unique<ForeignBuffer>(buffer, device);
+  try {
+    return std::make_unique<ForeignBuffer>(buffer, device);
+  } catch (const CudaError& error) {
+    if (error.code() != cudaErrorInvalidResourceHandle && error.code() != cudaErrorInvalidValue) throw;
+    throw UsageError(
+        fmt::format("OpenGL buffer {}: the current OpenGL context has no such buffer; give the name of one "
+                    "that has storage, while its context is current",
+                    buffer));
+  }
 }
 
 }  // namespace saccade

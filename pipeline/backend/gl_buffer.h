@@ -16,7 +16,7 @@ class SharedGlBuffer {
   virtual void write(const void* from, std::size_t size_bytes, std::size_t offset, void* stream, bool wait) = 0;
 };
 
-// Throws UnavailableError where this build or machine can't, DeviceError for a name that is no buffer.
+// Throws UnavailableError where this build or machine can't, UsageError for a name that is no buffer.
 std::unique_ptr<SharedGlBuffer> share_gl_buffer(unsigned buffer, int device);
 
 }  // namespace saccade
