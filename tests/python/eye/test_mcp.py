@@ -140,7 +140,6 @@ def test_look_shows_all_and_then_what_is_new_where_it_says(display: str, window:
         while (await ask("look", budget=1568)).structured_content["images"]:
             pass
         window.fill((300, 200, 6, 13), 0xFF00FF)
-        await ask("wait_for_change", seconds=20)
         later = await ask("look", budget=200)
         check(later)
         new = [view["box"] for view in later.structured_content["images"] if view["reason"] == "new"]
