@@ -18,5 +18,6 @@ shoot view-error 0.2 assets/desktop.mp4 --lattice adaptive --view error --show n
 shoot view-foveated 6 assets/desktop.mp4 --lattice nested --view foveated --show marks --size 960x540
 shoot view-lod 6 assets/desktop.mp4 --lattice nested --view lod --show marks --size 960x540
 shoot view-compare 6 assets/desktop.mp4 --lattice nested --view compare:uniform --show marks --size 1500x304
+shoot view-boxes 1.2 assets/desktop.mp4 --views qwen2.5-vl:1200:new-only --threshold 8 --show none --size 960x540
 "$saccade" dump assets/desktop.mp4 -o "$dump/desktop" --lattice nested --progress none --log-level error
 shoot view-dump 6 "$dump/desktop" --show panel,marks,scanpath,outlines

@@ -155,7 +155,7 @@ void DumpRun::begin() {
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline));
   writer_.emplace(
       std::make_unique<DumpFiles>(directory_, shape), *emissions_, [this] { session_->interrupt(); }, on_writing_);
-  if (options_.dump.views) views_.emplace(directory_, *options_.dump.views);
+  if (options_.views) views_.emplace(directory_, *options_.views);
   if (!progress_) progress_.emplace(options_, uri_, info);
 }
 

@@ -47,8 +47,7 @@ void check_manifest(const Options& options) {
   if (options.dump.compact.value_or(false)) {
     throw OptionError::naming("compact", "conflicts with {manifest}: a store's shards hold arrays of one shape");
   }
-  if (options.dump.views)
-    throw OptionError::naming("views", "conflicts with {manifest}: a store's shards hold no pictures");
+  if (options.views) throw OptionError::naming("views", "conflicts with {manifest}: a store's shards hold no pictures");
   if (options.dump.overwrite || options.dump.resume) {
     throw OptionError::naming(options.dump.overwrite ? "overwrite" : "resume",
                               "conflicts with {manifest}: a store goes on by itself where it was left");

@@ -25,6 +25,7 @@ bool shows_dump(const Options& o) {
 
 // What the texture and its drawing still follow.
 bool is_moot_for_dump(const ProgramOption& option) {
+  if (option.spec().name == "views") return true;
   return option.is_of_stream() && !is_one_of(option.spec().name, {"backend", "device", "upload", "levels", "threshold",
                                                                   "min-samples", "loop", "live-policy"});
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/enum_names.h"
 #include "pipeline/options/stream_options.h"
+#include "pipeline/views/views_choice.h"
 #include "ui/picture/view_state.h"
 
 namespace saccade {
@@ -40,20 +41,12 @@ inline constexpr EnumName<ProgressMode> kProgressModes[] = {
     {ProgressMode::kAuto, "auto"}, {ProgressMode::kNone, "none"}, {ProgressMode::kJson, "json"}};
 constexpr std::span<const EnumName<ProgressMode>> names_of(ProgressMode) { return kProgressModes; }
 
-// Views for a model: a row of pipeline/views' table, the most tokens of a look, and whether only what is new counts.
-struct ViewsChoice {
-  std::string model;
-  int tokens = 1568;
-  bool new_only = false;
-};
-
 struct DumpOptions {
   std::string output;  // -o
   bool overwrite = false;
   bool resume = false;
   bool hash_input = true;       // its SHA-256 into meta.json
   std::optional<bool> compact;  // without the patches outside the frame
-  std::optional<ViewsChoice> views;
 };
 
 // How many streams run side by side in a process.
@@ -130,6 +123,7 @@ struct Options : StreamOptions {
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;
   bool json = false;
+  std::optional<ViewsChoice> views;  // dump: as files; view: their boxes
   JobsOption jobs;
   DumpOptions dump;
   PlanOptions plan;

@@ -50,12 +50,12 @@ void parse_views(const OptionSpec&, Options& o, const std::string& text) {
     throw UsageError("'" + views.model + "' is not " + or_list(models()) + ", or one of these, :TOKENS and :new-only");
   }
   if (colon != std::string::npos) views.tokens = whole(rest.substr(colon + 1), 1, 1 << 30);
-  o.dump.views = std::move(views);
+  o.views = std::move(views);
 }
 // Nothing without them, as of `compact`.
 std::optional<std::string> print_views(const Options& o) {
-  if (!o.dump.views) return std::nullopt;
-  return fmt::format("{}:{}{}", o.dump.views->model, o.dump.views->tokens, o.dump.views->new_only ? ":new-only" : "");
+  if (!o.views) return std::nullopt;
+  return fmt::format("{}:{}{}", o.views->model, o.views->tokens, o.views->new_only ? ":new-only" : "");
 }
 
 void parse_view(const OptionSpec&, Options& o, const std::string& text) {
@@ -306,9 +306,9 @@ std::vector<OwnRow> result_rows_unset() {
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.overwrite; })}, {.commands = kForDump | kForReconstruct}},
     {{{.name = "compact", .group = kOutputGroup, .help = "leave out the patches outside the frame: ragged arrays, and offsets.npy says where each emission begins",
        .kind = K::kFlag, .shapes_result = true}, {parse_compact, print_compact}}, {.commands = kForDump}},
-    {{{.name = "views", .group = kOutputGroup, .help = "also pictures that a model reads: MODEL[:TOKENS][:new-only], such as qwen2.5-vl:1200",
-       .more = "At most 1568 tokens of a look by default; :new-only spends none on detail that was never sent. [MODELS.md](MODELS.md) lists the models. PNG files in views/, and a line of JSON for each in views.jsonl.",
-       .metavar = "MODEL", .shapes_result = true}, {parse_views, print_views}}, {.commands = kForDump}},
+    {{{.name = "views", .group = kOutputGroup, .help = "also pictures that a model reads: MODEL[:TOKENS][:new-only], such as qwen2.5-vl:1200; `view` draws their boxes",
+       .more = "At most 1568 tokens of a look by default; :new-only spends none on detail that was never sent. [MODELS.md](MODELS.md) lists the models. `dump` writes PNG files in views/, and a line of JSON for each in views.jsonl.",
+       .metavar = "MODEL", .shapes_result = true}, {parse_views, print_views}}, {.commands = kForDump | kForView}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.resume; })}, {.commands = kForDump}},
   };

@@ -32,6 +32,7 @@ Json settings_json(const ui::ViewSettings& s) {
             {"marks", s.marks},
             {"outlines", s.outlines},
             {"scanpath", s.scanpath},
+            {"boxes", s.boxes},
             {"help", s.help},
             {"speed", s.speed},
             {"paused", s.paused},
@@ -76,6 +77,18 @@ Json receiver_json(const ui::ReceiverFacts& receiver) {
           {"psnr_db", known ? Json(*receiver.psnr_db) : Json(nullptr)}};
 }
 
+Json views_json(const ui::ViewsFacts& views) {
+  Json last = Json::array();
+  for (const View& view : views.last) {
+    const FrameBox& box = view.box;
+    last.push_back({{"box", {box.x, box.y, box.x + box.width, box.y + box.height}},
+                    {"level", view.level},
+                    {"tokens", view.tokens},
+                    {"reason", name(view.reason)}});
+  }
+  return {{"last", last}, {"images", views.images}, {"tokens", views.tokens}};
+}
+
 Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
   return {{"frame", facts.time.frame},
           {"pts_s", seconds(facts.time.pts_ns)},
@@ -92,6 +105,7 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"fixation", facts.look.gaze.fixation},
           {"patches", facts.look.patches},
           {"receiver", facts.receiver.there ? receiver_json(facts.receiver) : Json(nullptr)},
+          {"views", settings.boxes ? views_json(facts.views) : Json(nullptr)},
           {"recorded", facts.look.recorded},
           {"dump", facts.look.recorded ? dump_json(facts.look.dump) : Json(nullptr)},
           {"fixations", facts.look.fixations.size()},

@@ -151,7 +151,9 @@ class Pipeline {
   // counts more. From the first call on each frame waits for its damage. Throws UsageError without a frame.
   std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
                                  bool new_only);
-  // Its pixels, as pipeline/views/view.h has them, before the next frame.
+  // The next call has another receiver, which was sent nothing. Until then frames do not wait for their damage.
+  void forget_views();
+  // A view's pixels, as pipeline/views/view.h has them, before the next frame.
   void read_view(const View& view, std::span<std::uint8_t> out);
 
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the

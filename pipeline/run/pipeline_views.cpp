@@ -30,6 +30,10 @@ std::vector<View> Pipeline::choose_views(const TokenRule& rule, int tokens, cons
   });
 }
 
+void Pipeline::forget_views() {
+  if (state_) state_->views.reset();
+}
+
 void Pipeline::read_view(const View& view, std::span<std::uint8_t> out) {
   guard_device([&] { saccade::read_view(*state_->texture, state_->color, view, out); });
 }
@@ -37,6 +41,10 @@ void Pipeline::read_view(const View& view, std::span<std::uint8_t> out) {
 std::vector<View> Session::choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
                                         bool new_only) {
   return pipeline_->choose_views(rule, tokens, look, new_only);
+}
+
+std::vector<View> Session::choose_views(const ViewsChoice& choice) {
+  return choose_views(find_rule(choice.model)->rule, choice.tokens, std::nullopt, choice.new_only);
 }
 
 }  // namespace saccade

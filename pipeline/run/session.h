@@ -17,6 +17,7 @@
 #include "pipeline/run/feed.h"
 #include "pipeline/run/live_meter.h"
 #include "pipeline/run/pipeline.h"
+#include "pipeline/views/views_choice.h"
 
 namespace saccade {
 
@@ -147,9 +148,11 @@ class Session {
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
     pipeline_->sample(plan, color, batch);
   }
-  // Pipeline::choose_views, read_view.
+  // Pipeline::choose_views, forget_views, read_view.
   std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
                                  bool new_only);
+  std::vector<View> choose_views(const ViewsChoice& choice);
+  void forget_views() { pipeline_->forget_views(); }
   void read_view(const View& view, std::span<std::uint8_t> out) { pipeline_->read_view(view, out); }
   void reset() { pipeline_->reset(); }  // the next frame doesn't follow the last: after a seek
   bool seek(std::int64_t pts_ns);       // Feed::seek and reset()

@@ -293,7 +293,7 @@ TEST_F(PlaybackTest, Paused_WaitsForEver) {
 
 TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
   ViewInput input(*viewer_);
-  for (const char key : std::string("moknl]3")) input.key(static_cast<Key>(key), false, false);
+  for (const char key : std::string("mokbnl]3")) input.key(static_cast<Key>(key), false, false);
   settings().vsync = false;
   settings().zoom = 2;
   settings().split = 0.1f;
@@ -307,6 +307,7 @@ TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
   EXPECT_EQ(settings().marks, fresh.marks);
   EXPECT_EQ(settings().outlines, fresh.outlines);
   EXPECT_EQ(settings().scanpath, fresh.scanpath);
+  EXPECT_EQ(settings().boxes, fresh.boxes);
   EXPECT_EQ(settings().linear, fresh.linear);
   EXPECT_EQ(settings().loop, fresh.loop);
   EXPECT_EQ(settings().vsync, fresh.vsync);
@@ -315,6 +316,29 @@ TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
   EXPECT_EQ(settings().split, fresh.split);
   EXPECT_EQ(settings().pipeline.diff, fresh.pipeline.diff);
   EXPECT_EQ(settings().pipeline.scanpath, fresh.pipeline.scanpath);
+}
+
+TEST_F(PlaybackTest, Boxes_AreForAModelThatHasNothingYet) {
+  settings().paused = true;
+  const auto is_sent_anew = [this] {
+    spin();
+    const auto& last = facts().views.last;
+    return !last.empty() && last.front().reason == ViewReason::kOverview &&
+           facts().views.images == static_cast<std::int64_t>(last.size());
+  };
+  ViewInput input(*viewer_);
+  input.key('b', false, false);
+  EXPECT_TRUE(is_sent_anew());
+  const std::int64_t tokens = facts().views.tokens;
+  spin();
+  EXPECT_EQ(facts().views.tokens, tokens);  // once a look
+  settings().views.model = "qwen3-vl";
+  EXPECT_TRUE(is_sent_anew());
+  input.key('b', false, false);
+  spin();
+  EXPECT_TRUE(facts().views.last.empty());
+  input.key('b', false, false);
+  EXPECT_TRUE(is_sent_anew());
 }
 
 TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {

@@ -75,6 +75,9 @@ bool change_setting(Action action, ViewSettings& s, bool recorded) {
     case Action::kScanpath:
       s.scanpath = !s.scanpath;
       return true;
+    case Action::kBoxes:
+      s.boxes = !s.boxes && !recorded;
+      return true;
     case Action::kFilter:
       s.linear = !s.linear;
       return true;
@@ -172,6 +175,10 @@ std::string note_of(Action action, const Viewer& viewer, bool was_at_end) {
       return fmt::format("outlines of the patches {}", on_off(s.outlines));
     case Action::kScanpath:
       return fmt::format("past fixations {}", on_off(s.scanpath));
+    case Action::kBoxes:
+      return viewer.facts.look.recorded ? "a dump has no views to choose"
+             : s.boxes                  ? fmt::format("boxes of the views for {}", s.views.model)
+                                        : "boxes of the views off";
     case Action::kFilter:
       return fmt::format("enlarged {}", s.linear ? "linear" : "nearest");
     case Action::kVsync:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -222,6 +223,20 @@ void receiver_rows(const ViewFacts& facts) {
   tooltip("PSNR of the receiver's picture after the last look, as a target is.");
 }
 
+// What a model would be sent.
+void views_row(const ViewFacts& facts) {
+  const auto& last = facts.views.last;
+  key("views");
+  if (last.empty()) {
+    text("none; {} tokens so far", facts.views.tokens);
+  } else {
+    const int tokens = std::accumulate(last.begin(), last.end(), 0,
+                                       [](int sum, const saccade::View& view) { return sum + view.tokens; });
+    text("{}, {} tokens; {} so far", last.size(), tokens, facts.views.tokens);
+  }
+  tooltip("Pictures that the model would be sent by the last look, and their tokens as it counts them.");
+}
+
 void gaze_row(const ViewFacts& facts) {
   key("gaze");
   text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.look.gaze.u, facts.look.gaze.v, facts.look.gaze.fixation,
@@ -294,6 +309,7 @@ void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   title("texture");
   texture_rows(facts);
   facts.receiver.there ? receiver_rows(facts) : patches_row(facts);
+  if (settings.boxes) views_row(facts);
   gaze_row(facts);
   ImGui::Dummy({0, points(2)});
   thumbnails_.draw(settings, facts, note);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
+#include "pipeline/views/token_rule.h"
 #include "ui/panel/overlay_text.h"
 #include "ui/panel/rows.h"
 #include "ui/panel/settings_panel.h"
@@ -53,9 +55,34 @@ void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, co
                                    });
     if (edit == RowEdit::kReset) settings.compare = initial_.compare;
   }
+  if (!facts.look.recorded) box_rows(settings, note);
   number_row({"speed", "speed", "Of the video's time against the clock. Keys: [ ]"}, settings.speed, 0.1, 16.0,
              "%.2f x", initial_.speed, note, ImGuiSliderFlags_Logarithmic);
   boxes(settings, facts, note);
+}
+
+// Which model's views have boxes in the picture; none of them is the first of the list.
+void SettingsPanel::box_rows(ViewSettings& settings, const Note& note) const {
+  std::vector<const char*> models{"no model"};
+  for (const NamedRule& row : named_rules()) models.push_back(row.name);
+  const auto is_chosen = [&](const char* model) { return settings.views.model == model; };
+  std::size_t chosen = 0;
+  if (settings.boxes) {
+    chosen = static_cast<std::size_t>(std::find_if(models.begin() + 1, models.end(), is_chosen) - models.begin());
+  }
+  const bool differs = settings.boxes != initial_.boxes || settings.views.model != initial_.views.model;
+  const RowEdit edit = combo_row({"views for", "boxes", "Boxes of the pictures that this model would be sent (b)"},
+                                 models, chosen, differs, note);
+  if (edit == RowEdit::kReset) {
+    settings.boxes = initial_.boxes;
+    settings.views.model = initial_.views.model;
+  } else if (edit == RowEdit::kChanged) {
+    settings.boxes = chosen > 0;
+    if (settings.boxes) settings.views.model = models[chosen];
+  }
+  if (!settings.boxes) return;
+  number_row({"tokens", "views-tokens", "Of all pictures of a look, at most."}, settings.views.tokens, 64, 8192, "%d",
+             initial_.views.tokens, note, ImGuiSliderFlags_Logarithmic);
 }
 
 // Two lines of three, each with a reset of its own.

@@ -22,6 +22,7 @@ class SettingsPanel {
  private:
   void view_row(ViewSettings& settings, const ViewFacts& facts, const Note& note) const;
   void view_rows(ViewSettings& settings, const ViewFacts& facts, const Note& note) const;
+  void box_rows(ViewSettings& settings, const Note& note) const;
   void boxes(ViewSettings& settings, const ViewFacts& facts, const Note& note) const;
   void texture_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);
   void acuity_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);

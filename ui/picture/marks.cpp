@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "ui/picture/heat_color.h"
@@ -19,6 +20,20 @@ constexpr ImU32 kPast = IM_COL32(120, 220, 255, 255);
 constexpr ImU32 kText = IM_COL32(255, 255, 255, 255);
 constexpr double kTrail_ns = 1e9;
 constexpr float kNumberPoints = 13.5f;  // the height of a fixation's number
+
+ImU32 color_of(ViewReason reason) {
+  switch (reason) {
+    case ViewReason::kOverview:
+      return IM_COL32(120, 220, 255, 255);
+    case ViewReason::kNew:
+      return IM_COL32(255, 150, 40, 255);
+    case ViewReason::kLookedAt:
+      return IM_COL32(255, 235, 60, 255);
+    case ViewReason::kDetail:
+      return IM_COL32(130, 230, 130, 255);
+  }
+  return kText;
+}
 
 ImU32 with_alpha(ImU32 color, float alpha) {
   const auto a = static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255.0f);
@@ -39,6 +54,25 @@ class Marks {
       const ImVec2 low = at_px(patch.x_px - half_px, patch.y_px - half_px);
       const ImVec2 high = at_px(patch.x_px + half_px, patch.y_px + half_px);
       list_.AddRect(low, high, heat_color(patch.lod / range, 0.8f), 0, 0, std::max(1.0f, std::floor(scale_)));
+    }
+  }
+
+  // Each box, and above it, or in its corner, what it is for and its tokens.
+  void boxes(std::span<const saccade::View> views, const PixelBox& area) {
+    const float pad = 3 * scale_;
+    for (const saccade::View& view : views) {
+      const FrameBox& box = view.box;
+      const ImVec2 low = at_px(static_cast<float>(box.x), static_cast<float>(box.y));
+      const ImVec2 high = at_px(static_cast<float>(box.x + box.width), static_cast<float>(box.y + box.height));
+      const ImU32 color = color_of(view.reason);
+      list_.AddRect(low, high, kShadow, 0, 0, 4 * scale_);
+      list_.AddRect(low, high, color, 0, 0, 2 * scale_);
+      const std::string words = fmt::format("{} {}", name(view.reason), view.tokens);
+      const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+      const float above = low.y - size.y - 2 * scale_;
+      const ImVec2 at{low.x, above >= static_cast<float>(area.top) ? above : low.y + 2 * scale_};
+      list_.AddRectFilled(at, {at.x + size.x + 2 * pad, at.y + size.y}, with_alpha(kShadow, 0.9f));
+      list_.AddText({at.x + pad, at.y}, color, words.c_str());
     }
   }
 
@@ -107,6 +141,7 @@ void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scen
                     {static_cast<float>(area.right), static_cast<float>(area.bottom)});
   Marks marks(scene, mapping, scale);
   if (settings.outlines && plan != nullptr) marks.outlines(*plan);
+  if (settings.boxes) marks.boxes(facts.views.last, area);
   if (settings.scanpath) marks.scanpath(facts);
   if (settings.marks) {
     marks.trail(facts);

@@ -1,4 +1,5 @@
-// What is drawn over the picture in lines and text: fixation, trail, scanpath, patch outlines.
+// What is drawn over the picture in lines and text: fixation, trail, scanpath, outlines of patches, boxes of
+// views.
 #pragma once
 
 #include <string_view>

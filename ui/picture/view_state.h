@@ -17,6 +17,8 @@
 #include "pipeline/run/pipeline.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/source/frame/stream_info.h"
+#include "pipeline/views/view.h"
+#include "pipeline/views/views_choice.h"
 #include "ui/picture/view.h"
 
 namespace saccade {
@@ -40,6 +42,8 @@ struct ViewSettings {
   bool marks = true;                             // fixation and saccade trail
   bool outlines = false;                         // of the plan's patches
   bool scanpath = false;                         // past fixations with their numbers
+  bool boxes = false;                            // of the views that a model would be sent
+  ViewsChoice views;                             // which these are
   bool help = false;                             // the list of keys
   double speed = 1.0;                            // of the video's time against the clock
   bool paused = false;
@@ -174,6 +178,12 @@ struct ReceiverFacts {
   std::optional<double> psnr_db;   // of luma, of what is held after the last look; infinite: no error
 };
 
+// The views that a model would be sent, from when `boxes` was switched on, or the choice changed.
+struct ViewsFacts {
+  std::vector<saccade::View> last;      // by the last look
+  std::int64_t images = 0, tokens = 0;  // of all looks
+};
+
 // Where the eye is and was, and what it sees with.
 struct LookFacts {
   Gaze gaze;
@@ -211,6 +221,7 @@ struct ViewFacts {
   StepFacts step;
   LookFacts look;
   ReceiverFacts receiver;
+  ViewsFacts views;
   const DrawableTexture* pyramid = nullptr;  // its textures: thumbnails
   ColorSpec color;                           // of the frame shown
   double sar = 1.0;

@@ -35,6 +35,7 @@ constexpr KeyBinding kKeys[] = {
     {'m', false, Action::kMarks, "m", "fixation and trail"},
     {'o', false, Action::kOutlines, "o", "outlines of the patches"},
     {'k', false, Action::kScanpath, "k", "past fixations with numbers"},
+    {'b', false, Action::kBoxes, "b", "boxes of the views for a model"},
     {'n', false, Action::kFilter, "n", "enlarge: linear or nearest"},
     {'v', false, Action::kVsync, "v", "wait for the screen (vsync)"},
     {'z', false, Action::kResetZoom, "z", "fit the window"},

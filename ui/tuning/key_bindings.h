@@ -34,6 +34,7 @@ enum class Action : std::uint8_t {
   kMarks,
   kOutlines,
   kScanpath,
+  kBoxes,
   kFilter,
   kVsync,
   kResetZoom,

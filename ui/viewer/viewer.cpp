@@ -86,6 +86,8 @@ void Viewer::forget_source() {
   facts.step = {};
   facts.look = {};
   facts.receiver = {};
+  facts.views = {};
+  chosen_.reset();
   sent_.clear();
   facts.error.clear();
   ++facts.source_number;
@@ -163,6 +165,7 @@ void Viewer::show(Frame frame, bool sought) {
   if (sought) {
     session_->reset();
     sent_.clear();
+    facts.views.last.clear();
     forget_gaze();
     interrupt_pace();
   }
@@ -196,6 +199,7 @@ void Viewer::refresh() {
   if (!frame_) return;
   leave_missing_view();
   if (configure()) return step(Step::kAgain);
+  choose_views(false);
   if (settings.view == View::kCompare && !look_) compare();
   show_receiver();
 }
@@ -241,6 +245,7 @@ void Viewer::run_pipeline(Step step) {
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
   note_sent(result.emitted);
+  choose_views(result.gaze.landed && step != Step::kAgain);
   if (settings.view == View::kCompare && !look_) compare();
   show_receiver();
   const std::int64_t end_ns = steady_now_ns();

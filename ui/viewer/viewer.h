@@ -110,6 +110,7 @@ class Viewer {
   void note_trail(const Gaze& gaze);
   void compare();
   void show_receiver();
+  void choose_views(bool looked);
   void leave_missing_view();
   bool adaptive() const { return lattice_kind(settings.pipeline.lattice) == LatticeKind::kAdaptive; }
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
@@ -149,8 +150,9 @@ class Viewer {
     std::int64_t pts_ns;
     int count;
   };
-  std::deque<SentTokens> sent_;  // in the last second
-  Frame frame_;                  // of the session's feed, and so before it in going
+  std::deque<SentTokens> sent_;        // in the last second
+  std::optional<ViewsChoice> chosen_;  // of facts.views; none: they are not shown
+  Frame frame_;                        // of the session's feed, and so before it in going
   std::array<double, kStageCount> total_ms_{};
   RecentStages recent_;
   DurationHistogram decode_times_;

@@ -97,6 +97,26 @@ void Viewer::show_receiver() {
                    facts.look.gaze.v);
 }
 
+// By the looks of a dump's default, one a landing, whatever view is drawn.
+void Viewer::choose_views(bool looked) {
+  if (!settings.boxes || look_) {
+    if (chosen_) session_->forget_views();
+    chosen_.reset();
+    facts.views = {};
+    return;
+  }
+  if (chosen_ != settings.views) {
+    session_->forget_views();
+    chosen_ = settings.views;
+    facts.views = {};
+    looked = true;
+  }
+  if (!looked) return;
+  facts.views.last = session_->choose_views(settings.views);
+  facts.views.images += static_cast<std::int64_t>(facts.views.last.size());
+  for (const saccade::View& view : facts.views.last) facts.views.tokens += view.tokens;
+}
+
 // The other lattice's patches of the frame that went through.
 void Viewer::compare() {
   const FrameView& view = frame_.view();

@@ -62,8 +62,7 @@ ViewsFiles::ViewsFiles(const std::string& directory, const ViewsChoice& choice)
 }
 
 void ViewsFiles::append(Session& session, std::int64_t number, const Emission& emission) {
-  const auto views =
-      session.choose_views(find_rule(choice_.model)->rule, choice_.tokens, std::nullopt, choice_.new_only);
+  const auto views = session.choose_views(choice_);
   for (std::size_t i = 0; i < views.size(); ++i) {
     const View& view = views[i];
     const std::string file = fmt::format("{}/{:06}-{:02}.png", kFolder, number, i);

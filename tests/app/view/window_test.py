@@ -43,7 +43,7 @@ class Window(WindowTest):
         viewer = self.open(SOURCE, "--set", "pause", "--lattice", "nested")
         for key, field, wanted in (("Tab", "view", "foveated"), ("Tab", "view", "level"), ("shift+Tab", "view", "foveated"),
                                    ("3", "level", 3), ("i", "overlay", False), ("i", "overlay", True), ("l", "loop", True),
-                                   ("m", "marks", False), ("o", "outlines", True), ("k", "scanpath", True),
+                                   ("m", "marks", False), ("o", "outlines", True), ("k", "scanpath", True), ("b", "boxes", True),
                                    ("n", "linear", False), ("question", "help", True), ("h", "help", False)):
             with self.subTest(key=key):
                 viewer.key(key)
