@@ -10,6 +10,8 @@ from pysaccade._native._arrays import import_torch
 from pysaccade.models._tower import MERGE, TowerInput, TowerKind, grid_of, grid_thw, looks, opened, patch_positions
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from pysaccade.emission._emission import Emission
 
 _KIND = TowerKind(name="llava-onevision-2", rule="qwen2-vl", normalize="clip", temporal=1)
@@ -45,26 +47,43 @@ def onevision(source: Any, *, coarse: bool = False, canvases: bool = False, **op
     if coarse and canvases:
         raise ValueError("onevision: a canvas has blocks of full resolution; leave out coarse or canvases")
     stream, owned = opened(source, _KIND, "onevision", "nested" if coarse else "uniform:0", options)
-    found = (_input(emission, coarse) for emission in looks(stream, owned))
-    inputs = (each for each in found if len(each))
+    inputs = _inputs(looks(stream, owned), coarse)
     return _canvases(inputs) if canvases else inputs
 
 
-def _input(emission: Emission, coarse: bool) -> TowerInput:
-    blocks = emission.new.nonzero().flatten()
-    rows, cols = grid = grid_of(emission)
-    whole = len(blocks) == rows * cols and not coarse
-    positions = patch_positions(emission, blocks)
-    return TowerInput(
-        pixels=emission.patches[blocks],
-        cells=blocks,
-        image_grid_thw=grid_thw(rows, cols, blocks) if whole else grid_thw(1, len(blocks), blocks),
-        patch_positions=positions if coarse else positions.long(),
-        grid=grid,
-        kind=_KIND,
-        frame=emission.frame,
-        pts_ns=emission.pts_ns,
+def _inputs(emissions: Iterator[Emission], coarse: bool) -> Iterator[TowerInput]:
+    for emission in emissions:
+        blocks = emission.new.nonzero().flatten()
+        if len(blocks) == 0:
+            continue
+        rows, cols = grid = grid_of(emission)
+        whole = len(blocks) == rows * cols and not coarse
+        yield TowerInput(
+            pixels=emission.patches[blocks],
+            cells=blocks,
+            image_grid_thw=grid_thw(rows, cols, blocks) if whole else grid_thw(1, len(blocks), blocks),
+            patch_positions=(
+                _coarse_positions(emission, blocks) if coarse else patch_positions(emission.frame, blocks, cols)
+            ),
+            grid=grid,
+            kind=_KIND,
+            frame=emission.frame,
+            pts_ns=emission.pts_ns,
+        )
+
+
+def _coarse_positions(emission: Emission, chosen: Tensor) -> Tensor:
+    """[4n, 3] f32: t, row, column of the patches of these blocks, in patches of full resolution."""
+    torch = import_torch()
+    t, row, col = emission.positions("thw")[chosen].unbind(-1)
+    half_step = torch.exp2(emission.lod[chosen]) / 2
+    corners = torch.tensor([[-1, -1], [-1, 1], [1, -1], [1, 1]], device=row.device)
+    rows, cols = (
+        centre[:, None] * MERGE + 0.5 + half_step[:, None] * corner
+        for centre, corner in ((row, corners[:, 0]), (col, corners[:, 1]))
     )
+    positions: Tensor = torch.stack([t[:, None].expand_as(rows), rows, cols], dim=-1).flatten(0, 1)
+    return positions
 
 
 def _canvases(inputs: Iterator[TowerInput]) -> Iterator[TowerInput]:

@@ -82,7 +82,7 @@ def _inputs(emissions: Iterator[Emission], kind: TowerKind, whole: bool) -> Iter
             pixels=emission.patches[cells],
             cells=cells,
             image_grid_thw=grid_thw(rows, cols, cells),
-            patch_positions=patch_positions(emission, cells).long(),
+            patch_positions=patch_positions(emission.frame, cells, cols),
             grid=grid,
             kind=kind,
             frame=emission.frame,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pysaccade._native._arguments import whole
 from pysaccade._native._arrays import import_torch
-from pysaccade.models._tower import MERGE, TowerInput, windows_of
+from pysaccade.models._tower import MERGE, TowerInput, patch_positions, windows_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -167,12 +167,7 @@ class TokenCache:
         """All cells, as they were last seen."""
         torch = import_torch()
         cells = torch.arange(count, device=look.cells.device)
-        four = torch.arange(MERGE, device=cells.device)
-        cols = look.grid[1]
-        rows = (cells // cols * MERGE)[:, None, None] + four[:, None]
-        columns = (cells % cols * MERGE)[:, None, None] + four
-        rows, columns = torch.broadcast_tensors(rows, columns)
-        positions = torch.stack([torch.full_like(rows, look.frame), rows, columns], -1).flatten(0, 2)
+        positions = patch_positions(look.frame, cells, look.grid[1])
         return replace(look, pixels=self._pixels, cells=cells, patch_positions=positions)
 
     def _attend(self, look: TowerInput) -> list[Tensor]:

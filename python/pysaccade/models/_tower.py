@@ -210,15 +210,10 @@ def grid_thw(rows: int, cols: int, like: Tensor) -> Tensor:
     return like.new_tensor([[1, rows * MERGE, cols * MERGE]])
 
 
-def patch_positions(emission: Emission, chosen: Tensor) -> Tensor:
-    """[4n, 3] f32: t, row, column of the patches of these cells, in patches of full resolution."""
+def patch_positions(frame: int, cells: Tensor, cols: int) -> Tensor:
+    """[4n, 3] i64: t, row, column of the patches of cells at full resolution. cols: of cells in the frame."""
     torch = import_torch()
-    t, row, col = emission.positions("thw")[chosen].unbind(-1)
-    half_step = torch.exp2(emission.lod[chosen]) / 2
-    corners = torch.tensor([[-1, -1], [-1, 1], [1, -1], [1, 1]], device=row.device)
-    rows, cols = (
-        centre[:, None] * MERGE + 0.5 + half_step[:, None] * corner
-        for centre, corner in ((row, corners[:, 0]), (col, corners[:, 1]))
-    )
-    positions: Tensor = torch.stack([t[:, None].expand_as(rows), rows, cols], dim=-1).flatten(0, 1)
+    offset = cells.new_tensor([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
+    first = torch.stack([torch.full_like(cells, frame), cells // cols * MERGE, cells % cols * MERGE], dim=-1)
+    positions: Tensor = (first[:, None] + offset).flatten(0, 1)
     return positions
