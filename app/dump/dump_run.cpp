@@ -147,6 +147,7 @@ void DumpRun::begin() {
                         layout.width_px,
                         layout.height_px,
                         info.live,
+                        info.has_pointer,
                         options_.dump.compact.value_or(false)};
   emissions_.emplace(make_slots(*session_), on_ready_);  // all memory is there before an old dump goes
   const WaitsForDisk waits(on_writing_);

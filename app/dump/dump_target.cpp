@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the order in which an old dump loses them: without its manifest it is incomplete, without arrays still a dump.
-constexpr std::array<std::string_view, 7> kOwnFiles = {"manifest.json", "patches.npy", "geometry.npy", "changed.npy",
-                                                       "index.npy",     "live.npy",    "offsets.npy"};
+constexpr std::array<std::string_view, 8> kOwnFiles = {"manifest.json", "patches.npy", "geometry.npy", "changed.npy",
+                                                       "index.npy",     "live.npy",    "pointer.npy",  "offsets.npy"};
 constexpr std::string_view kMetaFile = "meta.json";
 constexpr std::string_view kTemporary = ".tmp";
 

@@ -82,12 +82,16 @@ DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
       live_(shape.live ? std::make_unique<NpyFile>(directory + "/live.npy", kLiveDescr, std::vector<std::int64_t>{},
                                                    kLiveBytes)
                        : nullptr),
+      pointer_(shape.pointer
+                   ? std::make_unique<NpyFile>(directory + "/pointer.npy", "'<f4'", std::vector<std::int64_t>{2}, 8)
+                   : nullptr),
       offsets_(shape.compact ? std::make_unique<NpyFile>(directory + "/offsets.npy", "'<i8'",
                                                          std::vector<std::int64_t>{}, sizeof(std::int64_t))
                              : nullptr),
       all_{&patches_, &geometry_, &changed_, &index_},
       geometry_row_(static_cast<std::size_t>(shape.patches) * 4) {
   if (live_) all_.push_back(live_.get());
+  if (pointer_) all_.push_back(pointer_.get());
   if (!offsets_) return;
   all_.push_back(offsets_.get());
   offsets_->append(&entries_);  // 0
@@ -113,6 +117,7 @@ void DumpFiles::append(const Emission& e) {
   }
   index_.append(index_row(e).data());
   if (live_) live_->append(packed<kLiveBytes>(e.captured_unix_ns, e.age_ns, e.gaps).data());
+  if (pointer_) pointer_->append(std::array{e.pointer_u, e.pointer_v}.data());
   ++rows_;
 }
 
@@ -143,6 +148,7 @@ void DumpFiles::flush() {
   for (NpyFile* file : {&patches_, &geometry_, &changed_}) file->commit(entries_);
   index_.commit(rows_);
   if (live_) live_->commit(rows_);
+  if (pointer_) pointer_->commit(rows_);
   if (offsets_) offsets_->commit(rows_ + 1);
   rows_flushed_ = rows_;
 }

@@ -40,12 +40,14 @@ struct DumpShape {
   int width_px = 0;  // of the displayed frame: geometry.npy is in its units
   int height_px = 0;
   bool live = false;     // live.npy as well
+  bool pointer = false;  // pointer.npy as well
   bool compact = false;  // without the patches outside the frame, and offsets.npy as well
 };
 
-// patches.npy, geometry.npy, changed.npy, index.npy and, of a live source, live.npy. Rows count once all files hold
-// them: after each flush, at most half a second apart. Throws Error naming the file and the reason. A compact dump's
-// first three have a row a patch: those of emission e are rows offsets[e] to offsets[e + 1] of offsets.npy.
+// patches.npy, geometry.npy, changed.npy, index.npy, of a live source live.npy, and of a screen pointer.npy. Rows count
+// once all files hold them: after each flush, at most half a second apart. Throws Error naming the file and the reason.
+// A compact dump's first three have a row a patch: those of emission e are rows offsets[e] to offsets[e + 1] of
+// offsets.npy, which counts patches.
 class DumpFiles {
  public:
   DumpFiles(const std::string& directory, const DumpShape& shape);
@@ -64,6 +66,7 @@ class DumpFiles {
   NpyFile changed_;
   NpyFile index_;
   std::unique_ptr<NpyFile> live_;     // null: not live
+  std::unique_ptr<NpyFile> pointer_;  // null: not a screen
   std::unique_ptr<NpyFile> offsets_;  // null: not compact
   std::vector<NpyFile*> all_;
   void append_patches(const Emission& emission);

@@ -67,6 +67,8 @@ saccade_emission_view view_of(const Emission& emission) {
   view.age_ns = emission.age_ns;
   view.fixation_u = emission.fix_u;
   view.fixation_v = emission.fix_v;
+  view.pointer_u = emission.pointer_u;
+  view.pointer_v = emission.pointer_v;
   view.in_flight = emission.in_flight ? 1 : 0;
   view.damaged_tiles = emission.damaged_tiles;
   view.gaps = emission.gaps;
@@ -91,7 +93,7 @@ saccade_status saccade_emission_get(const saccade_emission* emission, saccade_em
     view.geometry = emission->geometry.data();
     view.changed = content.changed.data();
     view.dtype = static_cast<std::int32_t>(content.batch.format().type);
-    fill("saccade_emission_get", out, view);
+    fill("saccade_emission_get", out, view, {kEarlierViewBytes});
     return SACCADE_OK;
   });
 }

@@ -42,6 +42,9 @@ class EmissionPool {
   bool closed_ = false;
 };
 
+// Of a view that lacks the pointer.
+inline constexpr std::size_t kEarlierViewBytes = offsetof(saccade_emission_view, pointer_u);
+
 // All but patches, geometry and changed.
 saccade_emission_view view_of(const Emission& emission);
 

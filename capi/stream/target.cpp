@@ -71,7 +71,7 @@ saccade_status saccade_stream_next_into(saccade_stream* stream, std::int64_t tim
   return change_stream(stream, kFunction, [&](saccade_stream& source) {
     const Pipeline& pipeline = source.session(kFunction).pipeline();
     const PatchTarget into = checked_target(read(kFunction, target), pipeline);
-    if (out != nullptr) check_size<saccade_emission_view>(kFunction, out->struct_size, {});
+    if (out != nullptr) check_size<saccade_emission_view>(kFunction, out->struct_size, {kEarlierViewBytes});
     const saccade_status status = source.next_into(timeout_ms, into);
     if (status != SACCADE_OK || out == nullptr) return status;
     const Emission& emission = source.last().emission;
@@ -85,7 +85,7 @@ saccade_status saccade_stream_next_into(saccade_stream* stream, std::int64_t tim
       view.changed = into.changed != nullptr ? into.changed : emission.changed.data();
     }
     view.dtype = target->dtype;
-    fill(kFunction, out, view);
+    fill(kFunction, out, view, {kEarlierViewBytes});
     return SACCADE_OK;
   });
 }

@@ -266,19 +266,19 @@ typedef struct saccade_emission_view {
   int64_t captured_unix_ns;  // live sources: when the frame was captured; else 0
   int64_t age_ns;            // live sources: from capture until these patches were there; else 0
   float fixation_u, fixation_v;
-  int32_t in_flight;      // 1: in the middle of a saccade
-  int32_t damaged_tiles;  // of this frame
-  int32_t gaps;           // live sources: how often the stream was interrupted before
-  int32_t patch_count;    // N
-  int32_t patch_size;     // S
-  int32_t dtype;          // saccade_dtype
+  int32_t in_flight;           // 1: in the middle of a saccade
+  int32_t damaged_tiles;       // of this frame
+  int32_t gaps;                // live sources: how often the stream was interrupted before
+  int32_t patch_count;         // N
+  int32_t patch_size;          // S
+  int32_t dtype;               // saccade_dtype
+  float pointer_u, pointer_v;  // screens: what the pointer points at, 0 to 1 of the frame; NaN: nothing in it
 } saccade_emission_view;
 
 // Waits for a GPU that is still writing the patches; fails where it has failed.
 SACCADE_API saccade_status saccade_emission_get(const saccade_emission* emission, saccade_emission_view* out);
 
-// Copies into the caller's memory: each of the three where its pointer isn't NULL, and its size in bytes is the exact
-// one: patches_bytes, N x 4 floats, N bytes.
+// Copies each of the three whose pointer isn't NULL. Sizes in bytes are exact: patches_bytes, N x 4 floats, N bytes.
 SACCADE_API saccade_status saccade_emission_copy(const saccade_emission* emission, void* patches, size_t patches_bytes,
                                                  float* geometry, size_t geometry_bytes, uint8_t* changed,
                                                  size_t changed_bytes);

@@ -198,7 +198,7 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
   clock.lap(Stage::kScanpath);
 
   if (should_emit(result.gaze)) {
-    s.due = State::Due{frame.sequence, frame.pts_ns, frame.color, result.gaze, result.damaged_tiles};
+    s.due = State::Due{frame.sequence, frame.pts_ns, frame.color, result.gaze, result.damaged_tiles, cues_};
     result.emitted = true;
     if (emission != nullptr) {
       sample_due(*emission, into);

@@ -19,6 +19,7 @@
 #include "pipeline/run/changed/emitted_bytes.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/run/trace.h"
+#include "pipeline/screen_cues.h"
 
 namespace saccade {
 
@@ -61,6 +62,7 @@ struct Emission {
   std::int64_t frame = 0;             // FrameView::sequence
   std::int64_t pts_ns = 0;
   float fix_u = 0, fix_v = 0;
+  float pointer_u = 0, pointer_v = 0;  // as ScreenCues has them
   bool in_flight = false;
   std::int32_t damaged_tiles = 0;  // of this frame; -1: the device knows
   // Filled by Session, of a live source
@@ -164,6 +166,9 @@ class Pipeline {
   // The next frame damages everything and restarts the scanpath's clock: after a seek.
   void reset();
 
+  // Of the next frame, and of those after it until the next call.
+  void set_cues(const ScreenCues& cues) { cues_ = cues; }
+
   // The next fixation is here, 0..1 of the displayed frame; those after it are the policy's again. Throws UsageError
   // for a place outside.
   void look(float u, float v);
@@ -218,7 +223,8 @@ class Pipeline {
 
   PipelineConfig config_;
   std::unique_ptr<State> state_;
-  bool again_ = false;         // the last step was of the frame before
+  bool again_ = false;  // the last step was of the frame before
+  ScreenCues cues_;
   std::optional<Place> look_;  // for the scanpath that is to be made
   std::optional<AttentionMap> attention_;
   FixationSource fixation_source_;

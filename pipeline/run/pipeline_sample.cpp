@@ -79,6 +79,8 @@ void Pipeline::sample_due(Emission& emission, const PatchTarget* into) {
   emission.pts_ns = due.pts_ns;
   emission.fix_u = due.gaze.u;
   emission.fix_v = due.gaze.v;
+  emission.pointer_u = due.cues.pointer_u;
+  emission.pointer_v = due.cues.pointer_v;
   emission.in_flight = due.gaze.in_flight;
   emission.damaged_tiles = due.damaged_tiles >= 0 || to_device ? due.damaged_tiles : damage().count();
   emission.plan.patch_size = size;

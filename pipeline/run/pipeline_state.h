@@ -38,6 +38,7 @@ struct Pipeline::State {
     ColorSpec color;
     Gaze gaze;
     int damaged_tiles = 0;
+    ScreenCues cues;
   };
   std::optional<Due> due;
   bool has_frame = false;             // the texture holds one

@@ -192,6 +192,7 @@ SessionStep Session::step(const Frame& frame, Emission& out, const PatchTarget* 
   step.after_gap = live_.begins_after_gap(origin);
   if (step.after_gap) note_gap(view);
   last_pts_ns_ = view.pts_ns;
+  pipeline_->set_cues(frame.cues());
   step.result = pipeline_->step(view, out, into);
   step.status = step.result.emitted ? SessionStatus::kEmission : SessionStatus::kFrame;
   const std::int64_t age_ns = live_.note_done(origin);

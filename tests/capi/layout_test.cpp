@@ -39,6 +39,7 @@ AT(saccade_emission_view, changed, 32);
 AT(saccade_emission_view, frame, 40);
 AT(saccade_emission_view, fixation_u, 72);
 AT(saccade_emission_view, dtype, 100);
+AT(saccade_emission_view, pointer_u, 104);
 
 AT(saccade_level, size_bytes, 8);
 AT(saccade_level, width, 16);

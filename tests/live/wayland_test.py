@@ -230,6 +230,25 @@ class PortalTest(PictureTest):
         self.shows(process, with_pointer(0, 0), what="what the pointer covered")
         self.stop(process)
 
+    def points(self, name, red):
+        """The pointer's place, and the red that its pixel has, after it moved alone."""
+        send, portal = self.cast()
+        send("pointer", 100, 60)
+        process = self.first(send, name)
+        self.assertIn("'cursor_mode': '4'", portal.stdout.readline())
+        send("pointer", 12, 13)
+        self.assertTrue(send("move", 2))
+        place = np.array((12.5 / WIDTH, 13.5 / HEIGHT), np.float32)
+        wait_for(lambda: process.poll() is not None or np.array_equal(np.load(self.out / "pointer.npy")[-1], place), missing="the pointer's place")
+        self.assertEqual(self.picture(self.rows() - 1)[13, 12, 0], red)
+        self.stop(process)
+
+    def test_the_place_of_the_pointer(self):
+        self.points("screen:", 255)
+
+    def test_the_place_of_a_pointer_that_is_not_drawn(self):
+        self.points("screen:?pointer=no", 0x20)
+
     def test_sharing_that_is_ended_on_the_desktop_ends_the_dump(self):
         send, portal = self.cast()
         process = self.first(send, "screen:")

@@ -8,6 +8,7 @@
 
 #include "kernels/enum_names.h"
 #include "kernels/frame_view.h"
+#include "pipeline/screen_cues.h"
 
 struct AVFrame;
 
@@ -72,8 +73,10 @@ class Frame {
   explicit operator bool() const { return planes_ != nullptr; }
   const FrameView& view() const { return view_; }
   const FrameOrigin& origin() const { return origin_; }
+  const ScreenCues& cues() const { return cues_; }
   // For a source made of several: the frame's time and number in the whole, and the gaps before it.
   void place(std::int64_t pts_ns, std::int64_t sequence, std::int32_t gaps);
+  void set_cues(const ScreenCues& cues) { cues_ = cues; }
   // See FrameView::may_differ.
   void differs_in(std::vector<PixelRect> rects);
   AvFramePtr release() { return std::move(planes_); }  // for a pool that reuses the AVFrame
@@ -83,6 +86,7 @@ class Frame {
   FrameView view_;
   std::vector<PixelRect> may_differ_;
   FrameOrigin origin_;
+  ScreenCues cues_;
 };
 
 }  // namespace saccade

@@ -41,6 +41,7 @@ struct StreamInfo {
   std::optional<std::int64_t> frame_count;  // as the container promises
   bool live = false;
   bool has_noise = true;           // a sensor's or a codec's; not of a screen
+  bool has_pointer = false;        // a screen: frames say what its pointer points at, see ScreenCues
   bool sender_waits = false;       // live, but over HTTP, where a reader may be slow: it may be a file as well
   std::string filters;             // the FFmpeg filter graph that converts, empty when frames pass straight through
   std::vector<std::string> notes;  // what is done to the picture, a sentence each, for `info` and the log

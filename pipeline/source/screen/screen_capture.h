@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/log.h"
+#include "pipeline/screen_cues.h"
 #include "pipeline/source/frame/frame_source.h"
 #include "pipeline/source/screen/screen_picture.h"
 
@@ -33,6 +34,7 @@ class ScreenCapture {
   virtual bool has_changed() const = 0;
   // Brings the picture up to date. Returns where it may differ from before; they lie inside and may overlap.
   virtual std::vector<PixelRect> read() = 0;
+  const ScreenCues& cues() const { return cues_; }  // of what read() brought
   // By the server, on the steady clock: when it made what read() brought. 0: it does not say.
   virtual std::int64_t made_ns() const { return 0; }
 
@@ -40,10 +42,15 @@ class ScreenCapture {
   // The log says that what is captured has this size now, and what becomes of the picture.
   void report_size(int width_px, int height_px) const;
 
+  // The pointer points at this pixel of the picture, which may lie outside of `seen`; see ScreenCues.
+  void point_at(int x_px, int y_px, const PixelRect& seen);
+  void point_nowhere();
+
   const std::string uri_;
   const Log log_;
   std::string text_;
   ScreenPicture picture_;
+  ScreenCues cues_;
   int wake_fd_ = -1;  // readable: wake() was called
 };
 

@@ -158,6 +158,7 @@ ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, s
   info_.matrix_tagged = info_.range_tagged = true;
   info_.live = true;
   info_.has_noise = false;
+  info_.has_pointer = true;
   info_.notes.push_back(
       fmt::format("captures {}, {}", capture_->text(), name.pointer ? "with the pointer" : "without the pointer"));
 }
@@ -185,6 +186,7 @@ void ScreenSource::show(Frame& out) {
   if (counters_.frames == 0) start_ns_ = now_ns;
   out = Frame(std::move(picture), {.layout = info_.layout, .color = info_.color}, now_ns - start_ns_, counters_.frames);
   out.differs_in(std::move(changed));
+  out.set_cues(capture_->cues());
   ++counters_.frames;
   last_ns_ = now_ns;
   noticed_ns_ = 0;

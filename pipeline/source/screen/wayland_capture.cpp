@@ -44,7 +44,10 @@ PixelRect moved(const PixelRect& rect, const PixelRect& to) {
 }  // namespace
 
 Capture::Capture(const ScreenName& name, const SourceConfig& config, int width_px, int height_px)
-    : ScreenCapture(config.uri, config.log), region_(name.region), portal_(request_of(name, config), config.log) {
+    : ScreenCapture(config.uri, config.log),
+      region_(name.region),
+      draws_pointer_(name.pointer),
+      portal_(request_of(name, config), config.log) {
   stream_ = std::make_unique<CastStream>(portal_.take_remote(), portal_.node(), name.rate, config.uri);
   text_ = name.window.empty() ? "a monitor that the desktop shares" : "a window that the desktop shares";
   wait_for_first(config, width_px, height_px);
@@ -128,7 +131,7 @@ std::vector<PixelRect> Capture::read() {
   stream_->read([&](const CastPicture* picture, const CastPointer& pointer) {
     cover_pointer(changed);
     if (picture != nullptr) copy(*picture, changed);
-    if (portal_.pointer() == PointerAs::kData) draw_pointer(pointer, changed);
+    if (portal_.pointer() == PointerAs::kData) follow_pointer(pointer, changed);
   });
   return changed;
 }
@@ -144,7 +147,7 @@ void Capture::copy(const CastPicture& from, std::vector<PixelRect>& changed) {
   }
   const std::int64_t now_ns = steady_now_ns();
   made_ns_ = from.made_ns > now_ns - kOldest_ns && from.made_ns <= now_ns ? from.made_ns : 0;
-  const PixelRect seen = common(picture_.area(), {0, 0, area.width, area.height});
+  const PixelRect seen = this->seen();
   std::vector<PixelRect> rects;
   if (from.whole || moved_on) {
     rects.push_back(other_size ? picture_.area() : seen);
@@ -175,9 +178,16 @@ void Capture::cover_pointer(std::vector<PixelRect>& changed) {
   pointer_area_ = {};
 }
 
+void Capture::follow_pointer(const CastPointer& pointer, std::vector<PixelRect>& changed) {
+  point_nowhere();
+  if (!pointer.shown) return;
+  point_at(pointer.x_px - area_.x, pointer.y_px - area_.y, seen());
+  if (draws_pointer_) draw_pointer(pointer, changed);
+}
+
 void Capture::draw_pointer(const CastPointer& pointer, std::vector<PixelRect>& changed) {
   const PixelRect at = moved(pointer.at, area_);
-  pointer_area_ = pointer.shown ? common(common(at, picture_.area()), {0, 0, area_.width, area_.height}) : PixelRect{};
+  pointer_area_ = common(at, seen());
   if (is_empty(pointer_area_)) return;
   const std::ptrdiff_t bytes = std::ptrdiff_t{pointer_area_.width} * 4;
   under_.resize(static_cast<std::size_t>(bytes * pointer_area_.height));

@@ -26,7 +26,9 @@ class Capture final : public ScreenCapture {
   const char* decoder() const override { return "pipewire"; }
   bool wait(std::chrono::milliseconds longest) override;
   StreamEnd end() const override;
-  bool has_changed() const override { return stream_->has_changed(); }
+  bool has_changed() const override {
+    return stream_->has_changed() || (draws_pointer_ && stream_->has_pointer_moved());
+  }
   std::vector<PixelRect> read() override;
   std::int64_t made_ns() const override { return made_ns_; }
 
@@ -36,9 +38,13 @@ class Capture final : public ScreenCapture {
   PixelRect wanted_part(const PixelRect& area) const;
   void copy(const CastPicture& from, std::vector<PixelRect>& changed);
   void cover_pointer(std::vector<PixelRect>& changed);
+  void follow_pointer(const CastPointer& pointer, std::vector<PixelRect>& changed);
   void draw_pointer(const CastPointer& pointer, std::vector<PixelRect>& changed);
 
+  PixelRect seen() const { return common(picture_.area(), {0, 0, area_.width, area_.height}); }
+
   const std::optional<PixelRect> region_;
+  const bool draws_pointer_;
   Portal portal_;
   std::unique_ptr<CastStream> stream_;
   PixelRect area_;  // of the stream's buffers: what is captured

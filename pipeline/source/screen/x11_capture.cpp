@@ -245,9 +245,12 @@ void Capture::take(const xcb_generic_event_t& event) {
   }
 }
 
-PixelRect Capture::clipped(const PixelRect& rect) const {
-  return common(rect, {0, 0, std::min(picture_.width_px(), area_.width), std::min(picture_.height_px(), area_.height)});
+// The part of the picture that shows the source.
+PixelRect Capture::seen() const {
+  return {0, 0, std::min(picture_.width_px(), area_.width), std::min(picture_.height_px(), area_.height)};
 }
+
+PixelRect Capture::clipped(const PixelRect& rect) const { return common(rect, seen()); }
 
 // What of the root is captured, and where that is now.
 void Capture::find_screen_area() {
@@ -326,6 +329,7 @@ void Capture::take_damage(std::vector<PixelRect>& changed) {
 // Asks where the pointer is and how it looks. Some of its moves are told by no event (XWarpPointer). False: as before.
 bool Capture::ask_pointer() {
   xcb_connection_t* const c = connection_.get();
+  point_nowhere();
   const Reply<xcb_xfixes_get_cursor_image_reply_t> image(
       xcb_xfixes_get_cursor_image_reply(c, xcb_xfixes_get_cursor_image(c), nullptr));
   if (!image) return false;
@@ -337,6 +341,7 @@ bool Capture::ask_pointer() {
     left = at->dst_x;
     top = at->dst_y;
   }
+  point_at(image->x - left, image->y - top, seen());
   const PixelRect now{image->x - image->xhot - left, image->y - image->yhot - top, image->width, image->height};
   if (now == pointer_at_ && image->cursor_serial == pointer_serial_) return false;
   pointer_at_ = now;
@@ -348,9 +353,11 @@ bool Capture::ask_pointer() {
 
 // Where the pointer is to be drawn, and where it was. False: what is drawn of it stays.
 bool Capture::follow_pointer(std::vector<PixelRect>& changed) {
+  const bool is_new = ask_pointer();
+  if (!draws_pointer_) return false;
   const bool covered = std::any_of(changed.begin(), changed.end(),
                                    [this](const PixelRect& rect) { return !is_empty(common(rect, pointer_area_)); });
-  if (!ask_pointer() && !covered) return false;
+  if (!is_new && !covered) return false;
   if (!is_empty(pointer_area_)) changed.push_back(pointer_area_);
   pointer_area_ = clipped(pointer_at_);
   if (!is_empty(pointer_area_)) changed.push_back(pointer_area_);
@@ -365,9 +372,10 @@ std::vector<PixelRect> Capture::read() {
   if (damaged_) take_damage(changed);
   if (gone_) {
     damaged_ = moved_ = pointer_moved_ = false;
+    point_nowhere();
     return {};
   }
-  const bool draw = draws_pointer_ && follow_pointer(changed);
+  const bool draw = follow_pointer(changed);
   damaged_ = moved_ = pointer_moved_ = false;
   merge_if_many(changed);
   for (const PixelRect& rect : changed) read_pixels(clipped(rect));

@@ -47,6 +47,7 @@ class Capture final : public ScreenCapture {
   void find_screen_area();
   void follow_hidden(std::vector<PixelRect>& changed);
   void take_damage(std::vector<PixelRect>& changed);
+  PixelRect seen() const;
   bool ask_pointer();
   bool follow_pointer(std::vector<PixelRect>& changed);
   void read_pixels(const PixelRect& rect);

@@ -234,6 +234,8 @@ class saccade_emission_view(ctypes.Structure):  # noqa: N801
     patch_count: Int32
     patch_size: Int32
     dtype: Int32
+    pointer_u: Float
+    pointer_v: Float
 
 
 @_laid_out

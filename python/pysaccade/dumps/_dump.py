@@ -15,7 +15,7 @@ import numpy as np
 from pysaccade._native import _arguments, _display
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._npy import NpyFile, read_header
-from pysaccade.emission._emission import Emission, Triple
+from pysaccade.emission._emission import Emission, Triple, pointer_of
 
 _FORMAT = "saccade-dump"
 _SCHEMA = 1  # the newest that is known here
@@ -71,6 +71,8 @@ class Dump:
         }
         if facts.live:
             files["live"] = (_LIVE, ())
+        if (self._path / "pointer.npy").exists():
+            files["pointer"] = (np.dtype("<f4"), (2,))
         if facts.compact:
             files["offsets"] = (np.dtype("<i8"), ())
         headers = {name: read_header(self._path / f"{name}.npy", *what) for name, what in files.items()}
@@ -156,6 +158,14 @@ class Dump:
     def live(self) -> np.ndarray[Any, Any] | None:
         """[E] of captured_unix_ns i8, age_ns i8, gaps i4; None: the source was not live."""
         return self._arrays.get("live")
+
+    @property
+    def pointer(self) -> np.ndarray[Any, np.dtype[np.float32]] | None:
+        """[E, 2] f32: u, v of what a screen's pointer points at, NaN where it is outside the frame.
+
+        None: the source was not a screen.
+        """
+        return self._arrays.get("pointer")
 
     @property
     def pts_seconds(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -269,6 +279,7 @@ class Dump:
         frame, pts_ns, fix_u, fix_v, in_flight, damaged_tiles = arrays["index"][i].item()
         live = arrays.get("live")
         captured_ns, age_ns, gaps = (0, 0, 0) if live is None else live[i].item()
+        pointer = arrays.get("pointer")
         return Emission(
             patches=patches,
             geometry=geometry,
@@ -282,6 +293,7 @@ class Dump:
             gaps=gaps,
             captured_unix_ns=captured_ns,
             age_seconds=age_ns / 1e9,
+            pointer=None if pointer is None else pointer_of(*pointer[i].tolist()),
             sar=facts.sar,
             mean=facts.mean,
             std=facts.std,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,11 @@ from pysaccade._native._positions import positions
 from pysaccade.emission._device import target_of
 
 Triple = tuple[float, float, float]
+
+
+def pointer_of(u: float, v: float) -> tuple[float, float] | None:
+    """The pointer's place as an emission has it; the library and dumps say NaN where there is none."""
+    return None if math.isnan(u) else (u, v)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,6 +55,8 @@ class Emission:
     """Live sources: when the frame was captured; else 0."""
     age_seconds: float = 0.0
     """Live sources: from capture until these patches were there; else 0."""
+    pointer: tuple[float, float] | None = None
+    """Screens: (u, v) of what the pointer points at; None: it is outside the frame, or there is none."""
     sar: float = 1.0
     """The width of a pixel over its height."""
     mean: Triple = (0.0, 0.0, 0.0)

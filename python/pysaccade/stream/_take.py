@@ -9,7 +9,7 @@ from typing import Any
 
 from pysaccade._native import _abi, _arrays, _calls
 from pysaccade._native._normalize import Normalization
-from pysaccade.emission._emission import Emission
+from pysaccade.emission._emission import Emission, pointer_of
 from pysaccade.stream._handle import Handle
 
 _CODES = {"u8": _abi.SACCADE_U8, "f16": _abi.SACCADE_F16, "f32": _abi.SACCADE_F32}
@@ -43,6 +43,7 @@ class Facts:
             gaps=view.gaps,
             captured_unix_ns=view.captured_unix_ns,
             age_seconds=view.age_ns / 1e9,
+            pointer=pointer_of(view.pointer_u, view.pointer_v),
             sar=self.sar,
             mean=self.mean,
             std=self.std,

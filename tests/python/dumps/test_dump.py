@@ -206,6 +206,22 @@ def test_live_sources_have_ages_and_gaps(copy: Path):
     assert (dump[7].captured_unix_ns, dump[7].age_seconds, dump[7].gaps) == (10**18 + 7, 0.025, 1)
 
 
+def test_a_screen_has_the_place_of_its_pointer(copy: Path):
+    assert sc.Dump(copy).pointer is None
+    assert sc.Dump(copy)[3].pointer is None
+    places = np.random.default_rng(5).random((len(np.load(copy / "index.npy")), 2), np.float32)
+    places[3] = np.nan
+    np.save(copy / "pointer.npy", places)
+    dump = sc.Dump(copy)
+    np.testing.assert_array_equal(dump.pointer, places)
+    np.testing.assert_array_equal(dump[2:5].pointer, places[2:5])
+    assert dump[3].pointer is None
+    assert dump[4].pointer == tuple(places[4].tolist())
+    np.save(copy / "pointer.npy", places[:-1])
+    with pytest.raises(sc.InputError, match="pointer.npy"):
+        sc.Dump(copy)
+
+
 # ---- What is no dump, torn or incomplete ----
 
 

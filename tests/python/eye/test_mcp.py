@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pysaccade as sc
+
 from conftest import import_or_skip, skip_or_fail
 
 mcp = import_or_skip("mcp")
@@ -221,3 +223,11 @@ def test_the_first_line_says_what_is_looked_at(display: str) -> None:
     command = [sys.executable, "-m", "pysaccade.mcp", f"screen:{display}?region=8,16,64,48"]
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     assert "captures a region of 64x48 at 8,16, with the pointer" in done.stderr.splitlines()[0]
+
+
+def test_emissions_of_a_screen_have_the_place_of_its_pointer(display: str) -> None:
+    subprocess.run(["xdotool", "mousemove", "20", "30"], env={**os.environ, "DISPLAY": display}, check=True)
+    with sc.Stream(f"screen:{display}?region=16,16,64,32&pointer=no", every="frame", tokens=8) as stream:
+        assert next(stream).pointer == (4.5 / 64, 14.5 / 32)
+    with sc.Stream(f"screen:{display}?region=32,32,64,32", every="frame", tokens=8) as stream:
+        assert next(stream).pointer is None

@@ -210,7 +210,8 @@ void CastStream::take_buffers() {
     if (newest_ != nullptr) pw_stream_queue_buffer(stream_, newest_);
     newest_ = buffer;
   }
-  changed_ = true;
+  if (newest_ != nullptr) changed_ = true;
+  pointed_ = true;
   notify();
 }
 
@@ -271,8 +272,10 @@ void CastStream::take_pointer(const spa_buffer& buffer) {
     take_image(start, meta->size - cursor->bitmap_offset);
     hot_spot_ = cursor->hotspot;
   }
-  pointer_.at.x = cursor->position.x - hot_spot_.x;
-  pointer_.at.y = cursor->position.y - hot_spot_.y;
+  pointer_.x_px = cursor->position.x;
+  pointer_.y_px = cursor->position.y;
+  pointer_.at.x = pointer_.x_px - hot_spot_.x;
+  pointer_.at.y = pointer_.y_px - hot_spot_.y;
 }
 
 // start: a spa_meta_bitmap and its pixels. None of them: the pointer can't be seen.
@@ -303,7 +306,7 @@ void CastStream::look(const std::function<void(const CastPicture* picture)>& use
 
 void CastStream::read(const std::function<void(const CastPicture* picture, const CastPointer& pointer)>& use) {
   const Lock lock(loop_);
-  changed_ = false;
+  changed_ = pointed_ = false;
   use(newest_ != nullptr ? &picture_ : nullptr, pointer_);
   if (newest_ == nullptr) return;
   pw_stream_queue_buffer(stream_, newest_);

@@ -33,7 +33,8 @@ struct CastPicture {
 
 struct CastPointer {
   bool shown = false;
-  PixelRect at;
+  int x_px = 0, y_px = 0;             // what it points at
+  PixelRect at;                       // its image
   std::vector<std::uint32_t> pixels;  // ARGB, alpha already multiplied
 };
 
@@ -47,10 +48,11 @@ class CastStream {
   CastStream(const CastStream&) = delete;
   CastStream& operator=(const CastStream&) = delete;
 
-  int fd() const { return event_fd_; }  // readable: a picture, a pointer or the end has come
-  void forget_events() const;           // fd() is no longer readable
-  bool has_changed() const { return changed_; }
-  bool has_begun() const { return begun_; }  // its format is known, and pictures may come
+  int fd() const { return event_fd_; }                 // readable: a picture, a pointer or the end has come
+  void forget_events() const;                          // fd() is no longer readable
+  bool has_changed() const { return changed_; }        // a picture has come
+  bool has_pointer_moved() const { return pointed_; }  // or a pointer
+  bool has_begun() const { return begun_; }            // its format is known, and pictures may come
   bool is_over() const { return over_; }
   std::string fault() const;                                              // why it is over
   void look(const std::function<void(const CastPicture* picture)>& use);  // as read(), which then finds the same
@@ -79,7 +81,7 @@ class CastStream {
   pw_core* core_ = nullptr;
   pw_stream* stream_ = nullptr;
   spa_hook stream_hook_{}, core_hook_{};
-  std::atomic<bool> changed_{false}, begun_{false}, over_{false};
+  std::atomic<bool> changed_{false}, pointed_{false}, begun_{false}, over_{false};
   // Under the loop's lock.
   std::string fault_;
   spa_video_info_raw format_{};

@@ -94,13 +94,14 @@ void Portal::check_portal() {
     throw UnavailableError(fmt::format("{}: this desktop's portal shares no {}, only {}", request_.uri,
                                        what(request_.sharing), what(other)));
   }
-  if (!request_.pointer) return;
   const std::uint32_t modes = version_ >= 2 ? property("AvailableCursorModes") : 1;
   for (const PointerAs mode : {PointerAs::kData, PointerAs::kPixels}) {
     if ((modes & static_cast<std::uint32_t>(mode)) == 0) continue;
+    if (mode == PointerAs::kPixels && !request_.pointer) continue;
     pointer_ = mode;
     return;
   }
+  if (!request_.pointer) return;
   log_.warn("{}: this desktop's portal gives no pointer: the picture lacks it", request_.uri);
 }
 

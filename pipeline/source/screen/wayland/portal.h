@@ -31,7 +31,7 @@ class Refused : public UnavailableError {
 struct PortalRequest {
   std::string uri;  // for messages
   Sharing sharing = Sharing::kMonitor;
-  bool pointer = true;
+  bool pointer = true;     // false: its place alone
   std::string token_path;  // a file that remembers the person's choice; empty: none does
   std::shared_ptr<std::atomic<bool>> stop;
 };
