@@ -186,7 +186,7 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
   s.color = frame.color;
   result.damaged_tiles = damage != nullptr ? damage->count() : -1;
   s.sink->note_frame(damage);
-  if (s.allocator) s.allocator->note(frame.pts_ns, *damage);
+  if (s.allocator) s.allocator->note(frame.pts_ns, *damage, cues_);
   if (s.views) s.views->note(frame.pts_ns, *damage);
   {
     const NvtxRange scanpath("scanpath");

@@ -59,7 +59,7 @@ MAY_USE = {
     "pipeline/gaze/novelty": ("kernels", "kernels/cpu", "pipeline/gaze/lattice", "pipeline/gaze",
                               "pipeline/gaze/scanpath"),
     "pipeline/gaze/recorded": ("pipeline",),
-    "pipeline/gaze/weights": ("kernels/shared", "kernels"),
+    "pipeline/gaze/weights": ("kernels/shared", "kernels", "pipeline"),
     "pipeline/gaze/allocate": ("kernels", "pipeline/gaze/lattice", "pipeline/gaze", "pipeline/gaze/weights"),
     "pipeline/views": ("kernels/shared", "kernels", "pipeline", "pipeline/gaze/allocate", "pipeline/gaze/weights"),
     "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/nvdec", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",

@@ -11,7 +11,8 @@ def _xlib():
             ("XOpenDisplay", _P, ctypes.c_char_p), ("XDefaultRootWindow", _L, _P), ("XCreateGC", _P, _P, _L, _L, _P),
             ("XCreateSimpleWindow", _L, _P, _L, _I, _I, _U, _U, _U, _L, _L), ("XMapRaised", _I, _P, _L), ("XSync", _I, _P, _I),
             ("XStoreName", _I, _P, _L, ctypes.c_char_p), ("XSetForeground", _I, _P, _P, _L), ("XDestroyWindow", _I, _P, _L),
-            ("XFillRectangle", _I, _P, _L, _P, _I, _I, _U, _U), ("XCreateFontCursor", _L, _P, _U), ("XDefineCursor", _I, _P, _L, _L), ("XMoveResizeWindow", _I, _P, _L, _I, _I, _U, _U), ("XCloseDisplay", _I, _P), ("XForceScreenSaver", _I, _P, _I)):
+            ("XFillRectangle", _I, _P, _L, _P, _I, _I, _U, _U), ("XCreateFontCursor", _L, _P, _U), ("XDefineCursor", _I, _P, _L, _L), ("XMoveResizeWindow", _I, _P, _L, _I, _I, _U, _U), ("XCloseDisplay", _I, _P), ("XForceScreenSaver", _I, _P, _I),
+            ("XSetInputFocus", _I, _P, _L, _I, _L), ("XGrabServer", _I, _P), ("XUngrabServer", _I, _P)):
         function = getattr(x, name)
         function.restype, function.argtypes = result, arguments
     return x
@@ -53,6 +54,11 @@ class Window:
         self.x.XStoreName(self.display, self.id, title.encode())
         self._sync()
 
+    def focus(self):
+        """The keyboard's."""
+        self.x.XSetInputFocus(self.display, self.id, 1, 0)
+        self._sync()
+
     def blank(self, on):
         """The screen saver of the display."""
         self.x.XForceScreenSaver(self.display, 1 if on else 0)
@@ -62,3 +68,14 @@ class Window:
         self.x.XDestroyWindow(self.display, self.id)
         self._sync()
         self.x.XCloseDisplay(self.display)
+
+
+def fill_at_once(fills):
+    """Draws (window, box, colour), one after the other; no other client sees only some of them."""
+    first = fills[0][0]
+    first.x.XGrabServer(first.display)
+    for window, box, color in fills:
+        first.x.XSetForeground(first.display, first.pen, color)
+        first.x.XFillRectangle(first.display, window.id, first.pen, *box)
+    first.x.XUngrabServer(first.display)
+    first.x.XSync(first.display, 0)

@@ -75,6 +75,7 @@ Allocator::Allocator(std::unique_ptr<HeldPicture> held, std::unique_ptr<HeldPict
       ignored_(ignored_tiles(ignore, grid_, geometry)),
       fatigue_(grid_),
       onset_(grid_),
+      cues_(grid_, geometry.width_px, geometry.height_px),
       choice_(grid_, held_->levels()),
       weights_(static_cast<std::size_t>(grid_.count())),
       came_by_(weights_.size(), kNever) {
@@ -141,6 +142,7 @@ void Allocator::weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px) {
   }
   fatigue_.weigh(pts_ns, weights_);
   onset_.weigh(pts_ns, weights_);
+  cues_.weigh(pts_ns, weights_);
 }
 
 // A PSNR that fits the budget is reached by the fewest squares, whatever they weigh.
@@ -158,12 +160,13 @@ std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, f
   return choice_.at_most(most);
 }
 
-void Allocator::note(std::int64_t pts_ns, const Damage& damage) {
+void Allocator::note(std::int64_t pts_ns, const Damage& damage, const ScreenCues& cues) {
   if (noted_ns_ && pts_ns < *noted_ns_) forget();
   noted_ns_ = pts_ns;
   held_->note(damage);
   if (squares_) squares_->note(damage);
   onset_.note(pts_ns, damage);
+  cues_.note(pts_ns, damage, cues);
 }
 
 void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out) {
@@ -191,6 +194,7 @@ void Allocator::forget() {
   std::fill(came_by_.begin(), came_by_.end(), kNever);
   fatigue_.forget();
   onset_.forget();
+  cues_.forget();
   lost_ = sent_;
 }
 

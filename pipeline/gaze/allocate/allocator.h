@@ -12,6 +12,7 @@
 #include "pipeline/gaze/allocate/choice.h"
 #include "pipeline/gaze/ignore.h"
 #include "pipeline/gaze/lattice/lattice.h"
+#include "pipeline/gaze/weights/cues.h"
 #include "pipeline/gaze/weights/fatigue.h"
 #include "pipeline/gaze/weights/onset.h"
 
@@ -42,7 +43,7 @@ class Allocator {
   // another measure of errors. Throws UsageError as make_lattice().
   bool configure(const LatticeConfig& config);
 
-  void note(std::int64_t pts_ns, const Damage& damage);  // every frame
+  void note(std::int64_t pts_ns, const Damage& damage, const ScreenCues& cues);  // every frame
   // Chooses squares and holds them as sent. Allocates until it is warm. The plan has the lattice's patch_count()
   // patches and ends with those of coverage 0. luma_span: codes from black to white, which a PSNR is of.
   void look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out);
@@ -85,6 +86,7 @@ class Allocator {
   std::vector<std::uint8_t> ignored_;  // of each tile; empty: none
   Fatigue fatigue_;
   Onset onset_;
+  Cues cues_;
   SquareChoice choice_;
   std::vector<Weight> weights_;
   std::optional<std::int64_t> noted_ns_, last_pts_ns_;  // of a frame; of a look

@@ -20,7 +20,7 @@ constexpr double kHighestRate = 240;
   throw UsageError(fmt::format(
       "{}: {}; write screen:DISPLAY?KEY=VALUE&KEY=VALUE, with DISPLAY as :0, x11, wayland or left out, and these keys: "
       "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE|any or output=NAME|any, hide=X,Y,WIDTH,HEIGHT|ID|TITLE, "
-      "pointer=yes|no, rate=FRAMES_PER_SECOND, restore=FILE",
+      "pointer=yes|no, cues=yes|no, rate=FRAMES_PER_SECOND, restore=FILE",
       uri, what));
 }
 
@@ -59,8 +59,8 @@ bool apply(std::string_view key, std::string_view value, ScreenName& name) {
   if (key == "restore") return !(name.restore = value).empty();
   if (key == "hide") return hide(value, name);
   if (key == "rate") return parse_number(value, name.rate) && name.rate > 0 && name.rate <= kHighestRate;
-  if (key != "pointer" || (value != "yes" && value != "no")) return false;
-  name.pointer = value == "yes";
+  if ((key != "pointer" && key != "cues") || (value != "yes" && value != "no")) return false;
+  (key == "pointer" ? name.pointer : name.cues) = value == "yes";
   return true;
 }
 

@@ -23,6 +23,7 @@ struct ScreenName {
   std::vector<PixelRect> hidden_regions;    // black; of the screen, or of the window
   std::vector<std::string> hidden_windows;  // X11: black; numbers, or parts of titles or of classes
   bool pointer = true;                      // drawn
+  bool cues = true;                         // see ScreenCues::weigh
   double rate = 30;                         // frames a second, at most
 };
 

@@ -161,6 +161,10 @@ ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, s
   info_.has_pointer = true;
   info_.notes.push_back(
       fmt::format("captures {}, {}", capture_->text(), name.pointer ? "with the pointer" : "without the pointer"));
+  if (name.cues && name.system == ScreenSystem::kX11) {
+    info_.notes.push_back(
+        "asks which window has the focus and when keys are pressed, not which keys (cues=no does not)");
+  }
 }
 
 // Until a frame is due, or a moment is over. False: the capture is over.

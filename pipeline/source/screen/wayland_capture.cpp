@@ -50,6 +50,7 @@ Capture::Capture(const ScreenName& name, const SourceConfig& config, int width_p
       portal_(request_of(name, config), config.log) {
   stream_ = std::make_unique<CastStream>(portal_.take_remote(), portal_.node(), name.rate, config.uri);
   text_ = name.window.empty() ? "a monitor that the desktop shares" : "a window that the desktop shares";
+  cues_.weigh = name.cues;
   wait_for_first(config, width_px, height_px);
   std::vector<PixelRect> hidden = name.hidden_regions;
   for (PixelRect& rect : hidden) rect = moved(rect, region_.value_or(PixelRect{}));

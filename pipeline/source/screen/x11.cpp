@@ -50,6 +50,17 @@ std::string text(const Connection& connection, xcb_window_t window, xcb_atom_t o
           static_cast<std::size_t>(xcb_get_property_value_length(reply.get()))};
 }
 
+// Of the windows that lie on the root the one that is `window` or holds it.
+xcb_window_t on_root(const Connection& connection, xcb_window_t window) {
+  xcb_connection_t* const c = connection.get();
+  while (true) {
+    const Reply<xcb_query_tree_reply_t> tree(xcb_query_tree_reply(c, xcb_query_tree(c, window), nullptr));
+    if (!tree || tree->parent == XCB_NONE) return XCB_NONE;
+    if (tree->parent == tree->root) return window;
+    window = tree->parent;
+  }
+}
+
 }  // namespace
 
 Connection::Connection(const std::string& display, const std::string& uri) : uri_(uri) {
@@ -178,6 +189,25 @@ std::vector<Window> windows(const Connection& connection) {
     found.push_back(std::move(window));
   }
   return found;
+}
+
+std::optional<PixelRect> box_on_root(const Connection& connection, xcb_window_t window) {
+  xcb_connection_t* const c = connection.get();
+  window = on_root(connection, window);
+  const auto shown = xcb_get_window_attributes(c, window);
+  const auto placed = xcb_get_geometry(c, window);
+  const Reply<xcb_get_window_attributes_reply_t> state(xcb_get_window_attributes_reply(c, shown, nullptr));
+  const Reply<xcb_get_geometry_reply_t> box(xcb_get_geometry_reply(c, placed, nullptr));
+  if (!state || !box || state->map_state != XCB_MAP_STATE_VIEWABLE) return std::nullopt;
+  const int border = box->border_width;
+  return PixelRect{box->x, box->y, box->width + 2 * border, box->height + 2 * border};
+}
+
+std::optional<PixelRect> focused_box(const Connection& connection) {
+  const auto focus = wait_for<xcb_get_input_focus_reply_t>(connection, xcb_get_input_focus(connection.get()),
+                                                           xcb_get_input_focus_reply);
+  if (!focus || focus->focus <= XCB_INPUT_FOCUS_POINTER_ROOT) return std::nullopt;
+  return box_on_root(connection, focus->focus);
 }
 
 }  // namespace saccade::x11

@@ -61,6 +61,10 @@ std::optional<xcb_window_t> window_number(const std::string& text);  // "0x1a", 
 std::vector<xcb_window_t> root_windows(const Connection& connection);
 std::vector<xcb_window_t> top_windows(const Connection& connection);  // the window manager's list, else as above
 std::vector<std::string> window_texts(const Connection& connection, xcb_window_t window);  // titles and classes
+// Of the window on the root that is `window` or holds it, with its border; none: it is not shown.
+std::optional<PixelRect> box_on_root(const Connection& connection, xcb_window_t window);
+std::optional<PixelRect> focused_box(
+    const Connection& connection);                          // likewise, of the window with the keyboard's focus
 std::vector<Window> windows(const Connection& connection);  // that are shown and have a title
 
 }  // namespace saccade::x11

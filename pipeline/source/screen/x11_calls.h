@@ -23,7 +23,8 @@ namespace saccade::x11 {
   call(xcb_change_window_attributes) call(xcb_connect) call(xcb_connection_has_error) call(xcb_depth_next) \
   call(xcb_depth_visuals_iterator) call(xcb_disconnect) call(xcb_flush) call(xcb_free_pixmap) call(xcb_generate_id) \
   call(xcb_get_file_descriptor) call(xcb_get_geometry) call(xcb_get_geometry_reply) call(xcb_get_image) \
-  call(xcb_get_image_data) call(xcb_get_image_reply) call(xcb_get_property) call(xcb_get_property_reply) \
+  call(xcb_get_image_data) call(xcb_get_image_reply) call(xcb_get_input_focus) call(xcb_get_input_focus_reply) \
+  call(xcb_get_property) call(xcb_get_property_reply) \
   call(xcb_get_property_value) call(xcb_get_property_value_length) call(xcb_get_setup) \
   call(xcb_get_window_attributes) call(xcb_get_window_attributes_reply) call(xcb_grab_server) call(xcb_intern_atom) \
   call(xcb_intern_atom_reply) call(xcb_poll_for_event) call(xcb_query_extension) call(xcb_query_extension_reply) \

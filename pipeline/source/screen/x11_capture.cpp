@@ -10,10 +10,16 @@
 #include <cstring>
 #include <utility>
 
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "pipeline/source/screen/x11_hidden.h"
 
 namespace saccade::x11 {
+namespace {
+
+constexpr std::int64_t kTyping_ns = 500'000'000;  // from a key to what it draws
+
+}  // namespace
 
 // A picture's worth of memory that the server writes. Not attached: the server can't.
 class SharedMemory {
@@ -73,7 +79,8 @@ Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, i
   region_ = xcb_generate_id(c);
   xcb_xfixes_create_region(c, region_, 0, nullptr);
   draws_pointer_ = name.pointer;
-  if (draws_pointer_) start_pointer();
+  gives_cues_ = name.cues;
+  start_input();
   xcb_flush(c);
 }
 
@@ -190,16 +197,22 @@ void Capture::start_memory() {
     log_.info("{}: the X server shares no memory with this process: pixels come by its socket", uri_);
 }
 
-void Capture::start_pointer() {
+// Note [No keys]
+// The server is asked to report that keys are pressed. Its reports name the key; nothing here reads that, and only the
+// time of the last one is kept. With cues=no it is not asked.
+void Capture::start_input() {
+  if (!draws_pointer_ && !gives_cues_) return;
   xcb_connection_t* const c = connection_.get();
   const xcb_window_t root = connection_.screen().root;
-  xcb_xfixes_select_cursor_input(c, root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR);
+  if (draws_pointer_) xcb_xfixes_select_cursor_input(c, root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR);
   if (!connection_.find("XInputExtension")) return;
   Reply<void>(xcb_input_xi_query_version_reply(c, xcb_input_xi_query_version(c, 2, 0), nullptr));
   struct {
     xcb_input_event_mask_t head;
     std::uint32_t events;
-  } const wanted{{XCB_INPUT_DEVICE_ALL_MASTER, 1}, XCB_INPUT_XI_EVENT_MASK_RAW_MOTION};
+  } wanted{{XCB_INPUT_DEVICE_ALL_MASTER, 1}, 0};
+  if (draws_pointer_) wanted.events |= XCB_INPUT_XI_EVENT_MASK_RAW_MOTION;
+  if (gives_cues_) wanted.events |= XCB_INPUT_XI_EVENT_MASK_RAW_KEY_PRESS;
   xcb_input_xi_select_events(c, root, 1, &wanted.head);
 }
 
@@ -228,7 +241,12 @@ void Capture::take(const xcb_generic_event_t& event) {
   } else if (type == fixes_event_ + XCB_XFIXES_CURSOR_NOTIFY) {
     pointer_moved_ = draws_pointer_;
   } else if (type == XCB_GE_GENERIC) {
-    pointer_moved_ = draws_pointer_;
+    const auto& input = reinterpret_cast<const xcb_ge_generic_event_t&>(event);
+    if (input.event_type == XCB_INPUT_RAW_KEY_PRESS) {
+      key_ns_ = steady_now_ns();
+    } else {
+      pointer_moved_ = draws_pointer_;
+    }
   } else if (randr_event_ != 0 &&
              (type == randr_event_ + XCB_RANDR_SCREEN_CHANGE_NOTIFY || type == randr_event_ + XCB_RANDR_NOTIFY)) {
     moved_ = true;
@@ -326,6 +344,29 @@ void Capture::take_damage(std::vector<PixelRect>& changed) {
   }
 }
 
+// What the picture shows, on the root. None: the window has gone.
+std::optional<PixelRect> Capture::shown_part() const {
+  if (window_ == XCB_NONE) return area_;
+  xcb_connection_t* const c = connection_.get();
+  const Reply<xcb_translate_coordinates_reply_t> at(xcb_translate_coordinates_reply(
+      c, xcb_translate_coordinates(c, window_, connection_.screen().root, 0, 0), nullptr));
+  if (!at) return std::nullopt;
+  return PixelRect{at->dst_x, at->dst_y, area_.width, area_.height};
+}
+
+// Which part of the picture has the keyboard's focus, and whether it is typed into.
+void Capture::follow_focus() {
+  cues_.weigh = gives_cues_;
+  if (!gives_cues_) return;
+  cues_.focus.reset();
+  const auto part = shown_part();
+  if (auto box = focused_box(connection_); part && box) {
+    box = clipped({box->x - part->x, box->y - part->y, box->width, box->height});
+    if (!is_empty(*box)) cues_.focus = box;
+  }
+  cues_.typing = key_ns_ != 0 && steady_now_ns() - key_ns_ <= kTyping_ns;
+}
+
 // Asks where the pointer is and how it looks. Some of its moves are told by no event (XWarpPointer). False: as before.
 bool Capture::ask_pointer() {
   xcb_connection_t* const c = connection_.get();
@@ -333,16 +374,11 @@ bool Capture::ask_pointer() {
   const Reply<xcb_xfixes_get_cursor_image_reply_t> image(
       xcb_xfixes_get_cursor_image_reply(c, xcb_xfixes_get_cursor_image(c), nullptr));
   if (!image) return false;
-  int left = area_.x, top = area_.y;
-  if (window_ != XCB_NONE) {
-    const Reply<xcb_translate_coordinates_reply_t> at(xcb_translate_coordinates_reply(
-        c, xcb_translate_coordinates(c, window_, connection_.screen().root, 0, 0), nullptr));
-    if (!at) return false;
-    left = at->dst_x;
-    top = at->dst_y;
-  }
-  point_at(image->x - left, image->y - top, seen());
-  const PixelRect now{image->x - image->xhot - left, image->y - image->yhot - top, image->width, image->height};
+  const auto part = shown_part();
+  if (!part) return false;
+  const int x_px = image->x - part->x, y_px = image->y - part->y;
+  point_at(x_px, y_px, seen());
+  const PixelRect now{x_px - image->xhot, y_px - image->yhot, image->width, image->height};
   if (now == pointer_at_ && image->cursor_serial == pointer_serial_) return false;
   pointer_at_ = now;
   pointer_serial_ = image->cursor_serial;
@@ -372,9 +408,10 @@ std::vector<PixelRect> Capture::read() {
   if (damaged_) take_damage(changed);
   if (gone_) {
     damaged_ = moved_ = pointer_moved_ = false;
-    point_nowhere();
+    cues_ = {};
     return {};
   }
+  follow_focus();
   const bool draw = follow_pointer(changed);
   damaged_ = moved_ = pointer_moved_ = false;
   merge_if_many(changed);

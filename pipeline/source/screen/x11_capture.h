@@ -5,7 +5,8 @@
 // list and then read, so what changes meanwhile is damaged again. Pixels come by shared memory (MIT-SHM) where the
 // server is on this machine. The screen's pixels lack the pointer: XFIXES has its image, XINPUT says that it moved. It
 // is drawn here, and what it covered is read again. Hidden windows are looked up before each reading, and the server is
-// grabbed until the pixels are read, so they are black wherever they move.
+// grabbed until the pixels are read, so they are black wherever they move. The pointer's place and the window with the
+// keyboard's focus are asked for at each reading.
 #pragma once
 
 #include <chrono>
@@ -40,7 +41,7 @@ class Capture final : public ScreenCapture {
   void find_area(const ScreenName& name);
   void check_visual(xcb_visualid_t visual) const;
   void start_memory();
-  void start_pointer();
+  void start_input();
   void take(const xcb_generic_event_t& event);
   void follow_area(std::vector<PixelRect>& changed);
   void name_pixmap();
@@ -48,6 +49,8 @@ class Capture final : public ScreenCapture {
   void follow_hidden(std::vector<PixelRect>& changed);
   void take_damage(std::vector<PixelRect>& changed);
   PixelRect seen() const;
+  std::optional<PixelRect> shown_part() const;
+  void follow_focus();
   bool ask_pointer();
   bool follow_pointer(std::vector<PixelRect>& changed);
   void read_pixels(const PixelRect& rect);
@@ -68,7 +71,8 @@ class Capture final : public ScreenCapture {
   bool damaged_ = true, moved_ = false, pointer_moved_ = true;
   bool gone_ = false;   // the window was closed or hidden, or the output is off
   bool blank_ = false;  // the screen saver is on
-  bool draws_pointer_ = false;
+  bool draws_pointer_ = false, gives_cues_ = false;
+  std::int64_t key_ns_ = 0;             // when the last key was pressed; 0: none was
   PixelRect pointer_area_;              // of the picture, as drawn
   std::vector<std::uint32_t> pointer_;  // ARGB, alpha already multiplied
   std::uint32_t pointer_serial_ = 0;    // of its image

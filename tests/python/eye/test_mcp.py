@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import pysaccade as sc
-
 from conftest import import_or_skip, skip_or_fail
 
 mcp = import_or_skip("mcp")

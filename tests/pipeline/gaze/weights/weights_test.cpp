@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "pipeline/gaze/weights/acuity.h"
+#include "pipeline/gaze/weights/cues.h"
 #include "pipeline/gaze/weights/fatigue.h"
 #include "pipeline/gaze/weights/ignored.h"
 #include "pipeline/gaze/weights/onset.h"
@@ -94,6 +96,86 @@ TEST(Acuity, EarlierWeights_AreMultiplied) {
   std::vector<Weight> weights{kFullWeight / 4, kFullWeight / 4};
   weigh_by_acuity(fovea, 8, 8, 1, {2, 1}, weights);
   EXPECT_THAT(weights, ElementsAre(kFullWeight / 4, kFullWeight / 8));
+}
+
+ScreenCues cues_of(std::optional<PixelRect> focus, bool typing) {
+  ScreenCues cues;
+  cues.weigh = true;
+  cues.focus = focus;
+  cues.typing = typing;
+  return cues;
+}
+
+// A row of 16 tiles.
+class CuesTest : public testing::Test {
+ protected:
+  static constexpr int kTiles = 16;
+  static constexpr Weight kNear = kFullWeight / 4, kElsewhere = kFullWeight / 16;
+
+  void note(std::int64_t pts_ns, std::initializer_list<int> changed) {
+    Damage damage(TileGrid{kTiles, 1});
+    for (const int tile : changed) damage.set(tile);
+    cues_.note(pts_ns, damage, now_);
+  }
+  std::vector<Weight> weigh(std::int64_t pts_ns, Weight before = kFullWeight) {
+    std::vector<Weight> weights(kTiles, before);
+    cues_.weigh(pts_ns, weights);
+    return weights;
+  }
+
+  ScreenCues now_ = cues_of(std::nullopt, false);
+  Cues cues_{{kTiles, 1}, kTiles * 16, 16};
+};
+
+TEST_F(CuesTest, FrameWithoutCues_IsNotWeighed) {
+  note(0, {3});
+  EXPECT_THAT(weigh(0), testing::Each(kFullWeight));
+  now_ = cues_of(PixelRect{0, 0, 16, 16}, true);
+  now_.weigh = false;
+  now_.pointer_u = now_.pointer_v = 0.5f;
+  note(0, {0});
+  EXPECT_THAT(weigh(0), testing::Each(kFullWeight));
+}
+
+TEST_F(CuesTest, FocusedWindowAndPointer_CountMoreThanTheRest) {
+  now_.focus = PixelRect{15, 0, 18, 16};  // touches tiles 0, 1 and 2
+  now_.pointer_u = 200.5f / 256;          // pixels 136 to 264: tiles 8 to 15
+  now_.pointer_v = 0.5f;
+  note(0, {});
+  std::vector<Weight> expected(kTiles, kElsewhere);
+  for (const int tile : {0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15}) expected[static_cast<std::size_t>(tile)] = kNear;
+  EXPECT_EQ(weigh(0), expected);
+  EXPECT_EQ(weigh(0, kFullWeight / 2)[0], kNear / 2);
+}
+
+TEST_F(CuesTest, WhatIsTyped_CountsInFullForASecond) {
+  now_.focus = PixelRect{0, 0, 64, 16};
+  note(0, {1});  // no key was pressed
+  EXPECT_EQ(weigh(0)[1], kNear);
+  now_.typing = true;
+  note(kSecond, {2, 9});
+  now_.typing = false;
+  note(kSecond, {});
+  std::vector<Weight> expected(kTiles, kElsewhere / 8);
+  for (const std::size_t tile : {0, 1, 3}) expected[tile] = kNear / 8;
+  expected[2] = kFullWeight;
+  EXPECT_EQ(weigh(2 * kSecond, kFullWeight / 8), expected);
+  EXPECT_EQ(weigh(2 * kSecond, 0)[2], 0U);  // ignored
+  EXPECT_EQ(weigh(2 * kSecond + 1)[2], kNear);
+  cues_.forget();
+  EXPECT_EQ(weigh(kSecond)[2], kNear);
+}
+
+TEST(Cues, ChangeOfManyTiles_IsNotTyped) {
+  const TileGrid grid{257, 1};
+  Cues cues(grid, 257 * 16, 16);
+  Damage damage(grid);
+  const ScreenCues now = cues_of(PixelRect{0, 0, 257 * 16, 16}, true);
+  std::vector<Weight> weights(257, kFullWeight);
+  for (int tile = 0; tile < 257; ++tile) damage.set(tile);
+  cues.note(0, damage, now);
+  cues.weigh(0, weights);
+  EXPECT_THAT(weights, testing::Each(kFullWeight / 4));
 }
 
 TEST(Ignored, TilesOfARegion_CountNothing) {
