@@ -137,7 +137,10 @@ tensor::SampleArgs sample_args(const char* function, const SampleCall& call) {
   args.lod = numbers_of(call.lod);
   args.direction = numbers_of(call.direction);
   args.patches = patches_of(function, *call.patches);
-  args.zeros = options.zeros;
+  require(options.padding >= SACCADE_PADDING_BORDER && options.padding <= SACCADE_PADDING_MIRROR, function,
+          "padding is not a saccade_padding");
+  args.padding = static_cast<tensor::Padding>(options.padding);
+  args.nearest = options.nearest;
   args.max_anisotropy = options.max_anisotropy;
   require(args.max_anisotropy >= 1 && args.max_anisotropy <= 16, function, "max_anisotropy is not in 1 to 16");
   args.rotate = options.rotate;

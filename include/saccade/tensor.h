@@ -92,12 +92,22 @@ SACCADE_API saccade_status saccade_update(const saccade_place* place, const sacc
 
 // ---- Patches -------------------------------------------------------------------------------------------------------
 
+// What is read outside an image: its edge; zero; the image again; the image again, mirrored each second time.
+typedef enum saccade_padding {
+  SACCADE_PADDING_BORDER = 0,
+  SACCADE_PADDING_ZEROS = 1,
+  SACCADE_PADDING_WRAP = 2,
+  SACCADE_PADDING_MIRROR = 3
+} saccade_padding;
+
 typedef struct saccade_sample_options {
   size_t struct_size;
   float scale;             // of every value before it is stored: 1/255 makes u8 codes 0..1
-  int32_t zeros;           // outside a level: 0 reads its edge, 1 zero
+  int32_t padding;         // a saccade_padding
   int32_t max_anisotropy;  // 1 to 16
   int32_t rotate;          // 1: a patch's x axis lies along its direction
+  int32_t nearest;         // 1: of each level the texel that a place lies in; 0: bilinear
+  int32_t pad0;
 } saccade_sample_options;
 
 // patches: [B, N, C, S, S], written. levels: [B, C, h, w]. centers: [B, N, 2] uv; lod: [B, N], log2 of the distance of

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/tensor/array_view.h"
+#include "kernels/tensor/sample_math.h"
 
 namespace saccade::tensor {
 
@@ -38,12 +39,19 @@ struct SampleArgs {
   Dtype dtype;                                // of the levels
   Dtype coordinates;                          // of centers, lod and direction: f32 or f64
   std::int32_t batch, channels, count, size;  // B, C, N, S
-  std::int32_t zeros;                         // outside a level: 1 reads zero, 0 the level's edge
+  Padding padding;                            // outside the image
   std::int32_t max_anisotropy;                // >= 1
   std::int32_t rotate;                        // 1: a patch's x axis lies along its direction
   float scale;                                // of every value before it is stored: 1/255 makes u8 codes 0..1
-  std::int32_t pad0;
+  std::int32_t nearest;                       // 1: of each level the nearest texel; levels are mixed as ever
 };
+
+SACCADE_TENSOR_FN AxisRead read_x_of(const SampleArgs& args) {
+  return {args.padding, args.nearest != 0, args.level[0].width};
+}
+SACCADE_TENSOR_FN AxisRead read_y_of(const SampleArgs& args) {
+  return {args.padding, args.nearest != 0, args.level[0].height};
+}
 
 // Gradients of a sampling; each is added to, and may be null. Arrays are [B, C, height, width] without gaps.
 struct SampleGradients {

@@ -86,7 +86,7 @@ SACCADE_TENSOR_FN void finish_patch(const SampleArgs& args, const PatchFrame<V>&
 template <class V>
 SACCADE_TENSOR_FN Quad<V> dense_quad(const SampleArgs& args, int level, Vec2<V> place_px) {
   const LevelArray& array = args.level[level];
-  return make_quad(place_px, level, array.width, array.height, 1, array.width, args.zeros != 0);
+  return make_quad(place_px, level, array.width, array.height, 1, array.width, read_x_of(args), read_y_of(args));
 }
 
 // What one channel of one sample gives the texels that it read.

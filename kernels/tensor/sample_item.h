@@ -43,11 +43,12 @@ SACCADE_TENSOR_FN ProbeReads<V> reads_of(const SampleArgs& args, const PatchFram
                                          bool both) {
   ProbeReads<V> reads;
   const LevelArray& fine = args.level[patch.first];
-  reads.fine = make_quad(place_px, patch.first, fine.width, fine.height, fine.stride_x, fine.stride_y, args.zeros != 0);
+  reads.fine = make_quad(place_px, patch.first, fine.width, fine.height, fine.stride_x, fine.stride_y, read_x_of(args),
+                         read_y_of(args));
   if (both) {
     const LevelArray& coarse = args.level[patch.second];
     reads.coarse = make_quad(place_px, patch.second, coarse.width, coarse.height, coarse.stride_x, coarse.stride_y,
-                             args.zeros != 0);
+                             read_x_of(args), read_y_of(args));
   }
   return reads;
 }

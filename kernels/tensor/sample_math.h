@@ -76,6 +76,25 @@ SACCADE_TENSOR_FN V clamp_to(V value, V lowest, V most) {
   return value < most ? value : most;
 }
 
+// Note [Outside a level]
+// kWrap and kMirror move a position into the image first, so that all levels repeat with the image's own size, even
+// where an odd size makes a level's texels cover more or less than that. kWrap then reads the texel of the other edge
+// beyond an edge. kMirror reads the edge's texel there, as kBorder does. Where the image is mirrored the two neighbours
+// swap, so that second - first is the slope with its sign. kZeros counts 0 outside.
+enum class Padding : std::int32_t { kBorder, kZeros, kWrap, kMirror };
+
+// How an axis is read. nearest: the texel that a position lies in, in place of two neighbours that are mixed.
+struct AxisRead {
+  Padding padding;
+  bool nearest;
+  int image_px;  // extent of level 0
+
+  // Whether an edge is all that needs care.
+  SACCADE_TENSOR_FN bool is_plain() const {
+    return !nearest && (padding == Padding::kBorder || padding == Padding::kZeros);
+  }
+};
+
 // One axis of a bilinear read: two neighbours and the weight of the second. Outside they are the edge's texel or, with
 // zeros, texels that count 0 (`first_inside`, `second_inside`).
 template <class V>
@@ -86,7 +105,7 @@ struct Tap {
 };
 
 template <class V>
-SACCADE_TENSOR_FN Tap<V> make_tap(V position_px, V scale, int extent, bool zeros) {
+SACCADE_TENSOR_FN Tap<V> make_edge_tap(V position_px, V scale, int extent, bool zeros) {
   const V exact = position_px * scale - V(0.5);
   const V coordinate = shared::tap_coordinate(exact, extent);
   const shared::AxisTap<V> clamped = shared::axis_tap(exact, extent);
@@ -99,6 +118,49 @@ SACCADE_TENSOR_FN Tap<V> make_tap(V position_px, V scale, int extent, bool zeros
   // At the first texel's centre as at the last one's: a clamped coordinate has no slope.
   if (!zeros && !(coordinate > V(0))) tap.second = 0;
   return tap;
+}
+
+// As position_px modulo period_px, 0 or more.
+template <class V>
+SACCADE_TENSOR_FN V folded(V position_px, V period_px) {
+  return position_px - period_px * std::floor(position_px / period_px);
+}
+
+SACCADE_TENSOR_FN int wrapped_texel(int index, int extent) { return index < 0 ? extent - 1 : index % extent; }
+
+// The taps that edges alone don't settle: Note [Outside a level].
+template <class V>
+SACCADE_TENSOR_FN Tap<V> make_other_tap(V position_px, V scale, int extent, const AxisRead& read) {
+  const V image_px = static_cast<V>(read.image_px);
+  bool mirrored = false;
+  if (read.padding == Padding::kWrap) position_px = folded(position_px, image_px);
+  if (read.padding == Padding::kMirror) {
+    position_px = folded(position_px, V(2) * image_px);
+    mirrored = position_px > image_px;
+    if (mirrored) position_px = V(2) * image_px - position_px;
+  }
+  if (read.nearest) {
+    const V inside = shared::tap_coordinate(position_px * scale, extent);
+    const int texel = static_cast<int>(std::floor(inside));
+    const bool counts = read.padding != Padding::kZeros || (texel >= 0 && texel < extent);
+    const int at = read.padding == Padding::kWrap ? wrapped_texel(texel, extent) : shared::clamp_texel(texel, extent);
+    return {at, at, V(0), counts, counts};
+  }
+  if (read.padding == Padding::kWrap) {
+    const V inside = shared::tap_coordinate(position_px * scale - V(0.5), extent + 1);
+    const V whole = std::floor(inside);
+    const int first = static_cast<int>(whole);
+    return {wrapped_texel(first, extent), wrapped_texel(first + 1, extent), inside - whole, true, true};
+  }
+  Tap<V> tap = make_edge_tap(position_px, scale, extent, false);
+  if (mirrored) tap = {tap.second, tap.first, V(1) - tap.weight, true, true};
+  return tap;
+}
+
+template <class V>
+SACCADE_TENSOR_FN Tap<V> make_tap(V position_px, V scale, int extent, const AxisRead& read) {
+  if (read.is_plain()) return make_edge_tap(position_px, scale, extent, read.padding == Padding::kZeros);
+  return make_other_tap(position_px, scale, extent, read);
 }
 
 template <class V>
@@ -196,10 +258,10 @@ struct Quad {
 
 template <class V>
 SACCADE_TENSOR_FN Quad<V> make_quad(const Vec2<V>& place_px, int level, int width, int height, std::int64_t stride_x,
-                                    std::int64_t stride_y, bool zeros) {
+                                    std::int64_t stride_y, const AxisRead& read_x, const AxisRead& read_y) {
   const V scale = level_scale<V>(level);
-  const Tap<V> x = make_tap(place_px.x, scale, width, zeros);
-  const Tap<V> y = make_tap(place_px.y, scale, height, zeros);
+  const Tap<V> x = make_tap(place_px.x, scale, width, read_x);
+  const Tap<V> y = make_tap(place_px.y, scale, height, read_y);
   Quad<V> quad;
   const std::int64_t top = y.first * stride_y;
   const std::int64_t bottom = y.second * stride_y;

@@ -47,7 +47,7 @@ struct OneSample {
   std::array<saccade_array, 2> levels{array_of(base, {1, 1, 2, 2}), array_of(half, {1, 1, 1, 1})};
   saccade_array centers = array_of(center, {1, 1, 2}), lods = array_of(lod, {1, 1});
   saccade_array incoming = array_of(gradient, {1, 1, 1, 1, 1});
-  saccade_sample_options options{sizeof(saccade_sample_options), 1, 0, 1, 1};
+  saccade_sample_options options{sizeof(saccade_sample_options), 1, SACCADE_PADDING_BORDER, 1, 1, 0, 0};
   std::vector<float> image = std::vector<float>(4), sums = std::vector<float>(1), to_center = std::vector<float>(2);
   saccade_array out = array_of(image, {1, 1, 2, 2});
 

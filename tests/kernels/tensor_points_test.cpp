@@ -57,9 +57,17 @@ void compare_ops(const PointOps<V>& plain, const PointOps<V>& simd) {
     const int width = 1 + static_cast<int>(rng() % 9);
     const int height = rng() % 5 == 0 ? kMostTexelsOfAxis : 1 + static_cast<int>(rng() % 300);
     const int level = static_cast<int>(rng() % 4);
-    const PointGrid<V> grid{level_scale<V>(level),     width,        height, round % 3 == 0 ? -3 : 1,
-                            round % 2 == 0 ? 12 : 100, round % 4 < 2};
-    SCOPED_TRACE(fmt::format("{} bytes, {}x{}, level {}, zeros {}", sizeof(V), width, height, level, grid.zeros));
+    const auto padding = static_cast<Padding>(rng() % 4);
+    const bool nearest = rng() % 4 == 0;
+    const PointGrid<V> grid{level_scale<V>(level),
+                            width,
+                            height,
+                            round % 3 == 0 ? -3 : 1,
+                            round % 2 == 0 ? 12 : 100,
+                            {padding, nearest, width << level},
+                            {padding, nearest, height << level}};
+    SCOPED_TRACE(fmt::format("{} bytes, {}x{}, level {}, padding {}, nearest {}", sizeof(V), width, height, level,
+                             static_cast<int>(padding), nearest));
     V x[kPoints];
     V y[kPoints];
     for (int i = 0; i < kPoints; ++i) {
@@ -80,7 +88,7 @@ void compare_ops(const PointOps<V>& plain, const PointOps<V>& simd) {
       for (V& texel : corner) texel = rng() % 50 == 0 ? V(INFINITY) : static_cast<V>(rng() % 1000) - V(500.25);
     }
     texels[1] = texels[0];
-    if (grid.zeros) {
+    if (grid.zeros()) {
       plain.clear_outside(taps[0], &texels[0]);
       simd.clear_outside(taps[0], &texels[1]);
       ASSERT_TRUE(same_numbers(texels[1].at[0], texels[0].at[0], 4 * kPoints));
@@ -95,8 +103,8 @@ void compare_ops(const PointOps<V>& plain, const PointOps<V>& simd) {
     ASSERT_TRUE(same_numbers(slopes[1].x, slopes[0].x, kPoints));
     ASSERT_TRUE(same_numbers(slopes[1].y, slopes[0].y, kPoints));
     PointTexels<V> weights[2];
-    const bool all_count = plain.weights(taps[0], grid.zeros, &weights[0]);
-    ASSERT_EQ(simd.weights(taps[0], grid.zeros, &weights[1]), all_count);
+    const bool all_count = plain.weights(taps[0], grid.zeros(), &weights[0]);
+    ASSERT_EQ(simd.weights(taps[0], grid.zeros(), &weights[1]), all_count);
     ASSERT_TRUE(same_numbers(weights[1].at[0], weights[0].at[0], 4 * kPoints));
   }
 }
@@ -112,7 +120,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, PointOpsOnHost, testing::ValuesIn(hwy::Support
 struct Case {
   Dtype dtype, out, coordinates;
   int channels, levels, count;
-  bool zeros, channels_last, spread_lods, snapped;
+  Padding padding;
+  bool nearest, channels_last, spread_lods, snapped;
 };
 
 // Levels, places and memory of one sampling.
@@ -128,7 +137,8 @@ struct Sampling {
     args.channels = of.channels;
     args.count = of.count;
     args.size = args.max_anisotropy = args.rotate = 1;
-    args.zeros = of.zeros ? 1 : 0;
+    args.padding = of.padding;
+    args.nearest = of.nearest ? 1 : 0;
     args.scale = 0.5f;
     for (int level = 0; level < of.levels; ++level) {
       const int width = std::max(1, 37 >> level);
@@ -205,17 +215,20 @@ struct Adds {
   void add(int level, std::int64_t at, V value) const { static_cast<V*>(gradients.level[level])[at] += value; }
 };
 
-const Case kCases[] = {{Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 300, false, false, false, false},
-                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 128, true, false, false, false},
-                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 2, 1, 257, false, true, false, true},
-                       {Dtype::kF32, Dtype::kF16, Dtype::kF64, 5, 4, 1000, false, false, true, false},
-                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 1, 4, 700, true, true, true, true},
-                       {Dtype::kF64, Dtype::kF64, Dtype::kF64, 3, 4, 500, false, false, true, false},
-                       {Dtype::kF64, Dtype::kF32, Dtype::kF32, 2, 1, 130, true, false, false, false},
-                       {Dtype::kU8, Dtype::kF32, Dtype::kF32, 3, 3, 200, false, true, true, false},
-                       {Dtype::kF16, Dtype::kF16, Dtype::kF32, 4, 2, 150, true, false, true, false},
-                       {Dtype::kBf16, Dtype::kF32, Dtype::kF32, 3, 1, 1, false, false, false, false},
-                       {Dtype::kU16, Dtype::kU16, Dtype::kF64, 2, 4, 90, false, false, false, false}};
+const Case kCases[] = {{Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 300, Padding::kBorder, false, false, false, false},
+                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 128, Padding::kZeros, false, false, false, false},
+                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 2, 1, 257, Padding::kBorder, false, true, false, true},
+                       {Dtype::kF32, Dtype::kF16, Dtype::kF64, 5, 4, 1000, Padding::kMirror, false, false, true, false},
+                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 1, 4, 700, Padding::kZeros, false, true, true, true},
+                       {Dtype::kF64, Dtype::kF64, Dtype::kF64, 3, 4, 500, Padding::kWrap, false, false, true, false},
+                       {Dtype::kF64, Dtype::kF32, Dtype::kF32, 2, 1, 130, Padding::kZeros, true, false, false, false},
+                       {Dtype::kU8, Dtype::kF32, Dtype::kF32, 3, 3, 200, Padding::kBorder, false, true, true, false},
+                       {Dtype::kF16, Dtype::kF16, Dtype::kF32, 4, 2, 150, Padding::kZeros, false, false, true, false},
+                       {Dtype::kBf16, Dtype::kF32, Dtype::kF32, 3, 1, 1, Padding::kWrap, false, false, false, false},
+                       {Dtype::kU16, Dtype::kU16, Dtype::kF64, 2, 4, 90, Padding::kMirror, true, false, false, false},
+                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 300, Padding::kWrap, false, false, false, false},
+                       {Dtype::kF32, Dtype::kF32, Dtype::kF32, 3, 1, 300, Padding::kMirror, false, false, false, false},
+                       {Dtype::kF32, Dtype::kF16, Dtype::kF64, 5, 4, 1000, Padding::kBorder, true, false, true, false}};
 
 TEST(Points, Samples_EqualTheDefinition) {
   for (const Case& of : kCases) {

@@ -19,7 +19,9 @@ template <class V>
 struct PointGrid {
   V scale;  // 2^-level
   std::int32_t width, height, stride_x, stride_y;
-  bool zeros;
+  AxisRead read_x, read_y;
+
+  bool zeros() const { return read_x.padding == Padding::kZeros; }
 };
 
 // Quads of sample_math.h: offsets of the four texels, weights, and all bits of a texel that counts.
@@ -63,12 +65,12 @@ namespace plain {
 template <class V>
 void point_taps(const V* x_px, const V* y_px, const PointGrid<V>& grid, PointTaps<V>* taps) {
   for (int i = 0; i < kPoints; ++i) {
-    const Tap<V> x = make_tap(x_px[i], grid.scale, grid.width, grid.zeros);
-    const Tap<V> y = make_tap(y_px[i], grid.scale, grid.height, grid.zeros);
+    const Tap<V> x = make_tap(x_px[i], grid.scale, grid.width, grid.read_x);
+    const Tap<V> y = make_tap(y_px[i], grid.scale, grid.height, grid.read_y);
     for (int k = 0; k < 4; ++k) {
       taps->at[k][i] = (k < 2 ? y.first : y.second) * grid.stride_y + (k % 2 == 0 ? x.first : x.second) * grid.stride_x;
       const bool counts = (k < 2 ? y.first_inside : y.second_inside) && (k % 2 == 0 ? x.first_inside : x.second_inside);
-      if (grid.zeros) taps->inside[k][i] = counts ? static_cast<typename PointTaps<V>::Bits>(-1) : 0;
+      if (grid.zeros()) taps->inside[k][i] = counts ? static_cast<typename PointTaps<V>::Bits>(-1) : 0;
     }
     taps->wx[i] = x.weight;
     taps->wy[i] = y.weight;

@@ -80,7 +80,7 @@ class PointBlock {
         for (int k = 0; k < 4; ++k) texels->at[k][i] = load(channel[taps.at[k][i]]);
       }
     }
-    if (args_.zeros != 0) point_ops<V>().clear_outside(taps, texels);
+    if (args_.padding == Padding::kZeros) point_ops<V>().clear_outside(taps, texels);
   }
 
   V fraction[kPoints];
@@ -130,7 +130,8 @@ class PointBlock {
             array.height,
             dense ? 1 : static_cast<std::int32_t>(array.stride_x),
             dense ? array.width : static_cast<std::int32_t>(array.stride_y),
-            args_.zeros != 0};
+            read_x_of(args_),
+            read_y_of(args_)};
   }
 
   const SampleArgs& args_;

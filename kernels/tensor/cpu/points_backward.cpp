@@ -42,10 +42,10 @@ class Spread {
       PointTaps<V> taps[2];
       PointTexels<V> weights[2];
       block.make_taps(Mixed::kFine, true, &taps[0]);
-      const bool all_count = point_ops<V>().weights(taps[0], args_.zeros != 0, &weights[0]);
+      const bool all_count = point_ops<V>().weights(taps[0], args_.padding == Padding::kZeros, &weights[0]);
       if (block.mixes) {
         block.make_taps(Mixed::kCoarse, true, &taps[1]);
-        point_ops<V>().weights(taps[1], args_.zeros != 0, &weights[1]);
+        point_ops<V>().weights(taps[1], args_.padding == Padding::kZeros, &weights[1]);
       }
       for (int c = first_channel; c < last_channel; ++c) {
         V gradient[kPoints] = {};

@@ -37,9 +37,9 @@ struct PatchTaps {
 
 template <class V>
 AxisTap<V> axis_tap(const SampleArgs& args, const PatchFrame<V>& patch, V center_px, int k, int level, int extent,
-                    std::int64_t stride) {
+                    std::int64_t stride, const AxisRead& read) {
   const V place_px = center_px + sample_offset<V>(k, args.size) * patch.pitch_px;
-  const Tap<V> tap = make_tap(place_px, level_scale<V>(level), extent, args.zeros != 0);
+  const Tap<V> tap = make_tap(place_px, level_scale<V>(level), extent, read);
   return {tap.first * stride, tap.second * stride, tap.weight, tap.first_inside, tap.second_inside};
 }
 
@@ -48,10 +48,12 @@ void make_taps(const SampleArgs& args, const PatchFrame<V>& patch, int level, co
                PatchTaps<V>* taps) {
   const LevelArray& array = args.level[level];
   for (int i = 0; i < part.width; ++i) {
-    taps->x[i] = axis_tap(args, patch, patch.center_px.x, part.first_i + i, level, array.width, array.stride_x);
+    taps->x[i] =
+        axis_tap(args, patch, patch.center_px.x, part.first_i + i, level, array.width, array.stride_x, read_x_of(args));
   }
   for (int j = 0; j < part.height; ++j) {
-    taps->y[j] = axis_tap(args, patch, patch.center_px.y, part.first_j + j, level, array.height, array.stride_y);
+    taps->y[j] = axis_tap(args, patch, patch.center_px.y, part.first_j + j, level, array.height, array.stride_y,
+                          read_y_of(args));
   }
 }
 

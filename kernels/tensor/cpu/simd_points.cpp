@@ -67,14 +67,15 @@ HWY_INLINE auto whole(D d, Vec numbers) {
 
 template <class V>
 void point_taps(const V* x_px, const V* y_px, const PointGrid<V>& grid, PointTaps<V>* taps) {
+  if (!grid.read_x.is_plain()) return plain::point_taps(x_px, y_px, grid, taps);
   const Numbers<V> d;
   const hn::Rebind<std::int32_t, Numbers<V>> offsets;
   const hn::RebindToUnsigned<Numbers<V>> bits;
   const auto stride_x = hn::Set(offsets, grid.stride_x);
   const auto stride_y = hn::Set(offsets, grid.stride_y);
   for (std::size_t i = 0; i < kPoints; i += hn::Lanes(d)) {
-    const auto x = axis_taps(d, hn::LoadU(d, x_px + i), grid.scale, grid.width, grid.zeros);
-    const auto y = axis_taps(d, hn::LoadU(d, y_px + i), grid.scale, grid.height, grid.zeros);
+    const auto x = axis_taps(d, hn::LoadU(d, x_px + i), grid.scale, grid.width, grid.zeros());
+    const auto y = axis_taps(d, hn::LoadU(d, y_px + i), grid.scale, grid.height, grid.zeros());
     const auto left = hn::Mul(whole(d, x.first), stride_x);
     const auto right = hn::Mul(whole(d, x.second), stride_x);
     const auto top = hn::Mul(whole(d, y.first), stride_y);
@@ -85,7 +86,7 @@ void point_taps(const V* x_px, const V* y_px, const PointGrid<V>& grid, PointTap
     hn::StoreU(hn::Add(bottom, right), offsets, taps->at[3] + i);
     hn::StoreU(x.weight, d, taps->wx + i);
     hn::StoreU(y.weight, d, taps->wy + i);
-    if (!grid.zeros) continue;
+    if (!grid.zeros()) continue;
     const auto store = [&](int k, auto mask) HWY_ATTR {
       hn::StoreU(hn::BitCast(bits, hn::VecFromMask(d, mask)), bits, taps->inside[k] + i);
     };

@@ -25,8 +25,8 @@ struct GridTaps {
 };
 
 template <class V>
-__device__ __forceinline__ AxisTap<V> axis_tap(V position_px, int level, int extent, int stride, bool zeros) {
-  const Tap<V> tap = make_tap(position_px, level_scale<V>(level), extent, zeros);
+__device__ __forceinline__ AxisTap<V> axis_tap(V position_px, int level, int extent, int stride, const AxisRead& read) {
+  const Tap<V> tap = make_tap(position_px, level_scale<V>(level), extent, read);
   return {tap.first * stride, tap.second * stride, tap.weight,
           (tap.first_inside ? 0 : 1) | (tap.second_inside ? 0 : 2)};
 }
@@ -48,11 +48,11 @@ __device__ __forceinline__ void make_grid_taps(const SampleArgs& args, int b, in
       if (axis < 2) {
         const V place = patch.center_px.x + offset * patch.pitch_px;
         const int stride = kIndices ? 1 : static_cast<int>(array.stride_x);
-        taps->x[which][index] = axis_tap(place, level, array.width, stride, args.zeros != 0);
+        taps->x[which][index] = axis_tap(place, level, array.width, stride, read_x_of(args));
       } else {
         const V place = patch.center_px.y + offset * patch.pitch_px;
         const int stride = kIndices ? 1 : static_cast<int>(array.stride_y);
-        taps->y[which][index] = axis_tap(place, level, array.height, stride, args.zeros != 0);
+        taps->y[which][index] = axis_tap(place, level, array.height, stride, read_y_of(args));
       }
     }
   }

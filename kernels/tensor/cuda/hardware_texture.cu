@@ -236,7 +236,7 @@ void HardwareTexture::sample(const SampleArgs& args, void* stream_handle) {
   const auto stream = static_cast<cudaStream_t>(stream_handle);
   TextureArgs texture{args, {}, unit_of(arrays_->dtype)};
   for (std::size_t k = 0; k < arrays_->level.size(); ++k) {
-    texture.level[k] = args.zeros != 0 ? arrays_->level[k].zeros : arrays_->level[k].border;
+    texture.level[k] = args.padding == Padding::kZeros ? arrays_->level[k].zeros : arrays_->level[k].border;
   }
   const long long samples = static_cast<long long>(args.batch) * args.count * args.size * args.size;
   const dim3 grid(static_cast<unsigned>((samples + kThreads - 1) / kThreads),

@@ -137,6 +137,12 @@ SACCADE_MASK_DIFF = 0
 SACCADE_MASK_PIXELS = 1
 SACCADE_MASK_TILES = 2
 
+# saccade_padding
+SACCADE_PADDING_BORDER = 0
+SACCADE_PADDING_ZEROS = 1
+SACCADE_PADDING_WRAP = 2
+SACCADE_PADDING_MIRROR = 3
+
 # saccade_lattice_kind
 SACCADE_LATTICE_NESTED = 0
 SACCADE_LATTICE_GRID = 1
@@ -462,9 +468,11 @@ class saccade_update_options(ctypes.Structure):  # noqa: N801
 class saccade_sample_options(ctypes.Structure):  # noqa: N801
     struct_size: Size
     scale: Float
-    zeros: Int32
+    padding: Int32
     max_anisotropy: Int32
     rotate: Int32
+    nearest: Int32
+    pad0: Int32
 
 
 @_laid_out
@@ -542,7 +550,7 @@ FORMATS = {
     "saccade_place": "@NP4i",
     "saccade_array": "@P10q2i",
     "saccade_update_options": "@Nd4i",
-    "saccade_sample_options": "@Nf3i",
+    "saccade_sample_options": "@Nf5i",
     "saccade_gaussians": "@N4Pd6i",
     "saccade_lattice_settings": "@N2P5d8id2i",
     "saccade_lattice_info": "@N4d4i",

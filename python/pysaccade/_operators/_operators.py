@@ -99,7 +99,7 @@ torch.library.register_autograd("saccade::mipmaps", _mipmaps_autograd, setup_con
 
 # ---- Patches ---------------------------------------------------------------------------------------------------------
 
-_SETTINGS = "float scale, bool zeros, int max_anisotropy, bool rotate"
+_SETTINGS = "float scale, int padding, int max_anisotropy, bool rotate, bool nearest"
 
 
 def sample_now(
@@ -110,9 +110,10 @@ def sample_now(
     size: int,
     dtype: torch.dtype,
     scale: float,
-    zeros: bool,
+    padding: int,
     max_anisotropy: int,
     rotate: bool,
+    nearest: bool,
     derived: int = -1,
 ) -> Tensor:
     """Patches [B,N,C,S,S], without an operator around it; of one image B may lack, of the places, too."""
@@ -120,7 +121,7 @@ def sample_now(
     levels = [readable(level) for level in levels]
     centers, lod, direction = abi.readable_places(centers, lod, direction)
     places = abi.packed_places(centers, lod, direction)
-    options = abi.packed_options(scale, zeros, max_anisotropy, rotate)
+    options = abi.packed_options(scale, padding, max_anisotropy, rotate, nearest)
     abi.sample(levels[0], abi.packed_levels(levels), len(levels), places, options, out)
     return out
 
@@ -185,16 +186,17 @@ def _sample_backward_now(
     lod: Tensor,
     direction: Tensor | None,
     scale: float,
-    zeros: bool,
+    padding: int,
     max_anisotropy: int,
     rotate: bool,
+    nearest: bool,
     derived: int,
     wanted: list[bool],
 ) -> list[Tensor]:
     """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted. None share memory."""
     levels = [readable(level) for level in levels]
     places = abi.readable_places(centers, lod, direction)
-    options = abi.packed_options(scale, zeros, max_anisotropy, rotate)
+    options = abi.packed_options(scale, padding, max_anisotropy, rotate, nearest)
     packed, count = abi.packed_levels(levels), len(levels)
     if derived >= 0 or not wanted[0]:
         above = sum(level.numel() for level in levels[1:])
@@ -230,9 +232,10 @@ def _sample_backward_fake(
     lod: Tensor,
     direction: Tensor | None,
     scale: float,
-    zeros: bool,
+    padding: int,
     max_anisotropy: int,
     rotate: bool,
+    nearest: bool,
     derived: int,
     wanted: list[bool],
 ) -> list[Tensor]:

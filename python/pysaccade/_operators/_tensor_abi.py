@@ -205,9 +205,9 @@ def readable_places(centers: Array, lod: Array, direction: Array | None) -> tupl
 
 
 @lru_cache(maxsize=256)
-def packed_options(scale: float, zeros: bool, max_anisotropy: int, rotate: bool) -> bytes:
+def packed_options(scale: float, padding: int, max_anisotropy: int, rotate: bool, nearest: bool) -> bytes:
     """saccade_sample_options."""
-    return _OPTIONS.pack(_OPTIONS.size, scale, zeros, max_anisotropy, rotate)
+    return _OPTIONS.pack(_OPTIONS.size, scale, padding, max_anisotropy, rotate, nearest, 0)
 
 
 def packed_levels(levels: Sequence[Array]) -> bytes:

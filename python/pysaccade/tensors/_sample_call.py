@@ -20,9 +20,17 @@ Pyramid = Texture[ArrayT] | Sequence[ArrayT]
 
 
 class Settings(NamedTuple):
-    zeros: bool
+    """Of a sampling, in the order that the operators take."""
+
+    padding: int  # a saccade_padding
     max_anisotropy: int = 1
     rotate: bool = True
+    nearest: bool = False
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What pysaccade.reference takes."""
+        return {"padding": _PADDINGS[self.padding], "mode": _MODES[self.nearest]}
 
 
 def texture_of(pyramid: Any, who: str) -> tuple[Texture[Any], Array]:
@@ -134,7 +142,7 @@ def sampled(
     if texture.filtering != "exact":
         from pysaccade.tensors._call import hardware as _hardware  # needs torch
 
-        unit = _hardware.texture_for(texture, intercepted, learns)
+        unit = _hardware.texture_for(texture, intercepted, learns, settings)
     if unit is None and (intercepted or learns):
         return _recorded(texture, base, centers, lod, direction, size, values, settings, intercepted)
     target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
@@ -178,11 +186,10 @@ def _by_reference(
     from pysaccade.tensors import reference  # needs torch
 
     levels = texture._differentiable()
-    padding = "zeros" if settings.zeros else "border"
     if _checks.dtype_name(levels[0]) == "float64":  # what the library computes with
         centers, lod, direction = (None if each is None else each.double() for each in (centers, lod, direction))
     if direction is None:
-        found = reference.sample_patches(levels, centers, lod, size, padding=padding)
+        found = reference.sample_patches(levels, centers, lod, size, **settings.words)
     else:
         found = reference.sample_anisotropic(
             levels,
@@ -192,7 +199,7 @@ def _by_reference(
             size,
             max_anisotropy=settings.max_anisotropy,
             rotate=settings.rotate,
-            padding=padding,
+            **settings.words,
         )
     found = found * values.scale
     return _codes(found, values.dtype) if not values.dtype.is_floating_point else found.to(values.dtype)
@@ -206,11 +213,17 @@ def _codes(values: Array, dtype: Any) -> Array:
     return found.to(torch.int32).to(dtype)
 
 
-_PADDING = {"border": Settings(False), "zeros": Settings(True)}
+_PADDINGS = ("border", "zeros", "wrap", "mirror")  # in the order of saccade_padding
+_MODES = ("bilinear", "nearest")
+_SETTINGS = {
+    (padding, mode): Settings(number, nearest=mode == "nearest")
+    for number, padding in enumerate(_PADDINGS)
+    for mode in _MODES
+}
 
 
-def settings_of(padding: Any, who: str) -> Settings:
-    return _PADDING[_checks.choice(padding, _PADDING, who, "padding")]
+def settings_of(padding: Any, mode: Any, who: str) -> Settings:
+    return _SETTINGS[_checks.choice(padding, _PADDINGS, who, "padding"), _checks.choice(mode, _MODES, who, "mode")]
 
 
 def is_traced(tensor: Any) -> bool:

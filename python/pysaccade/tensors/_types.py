@@ -10,7 +10,8 @@ from pysaccade.lattice._words import Preset, Snap, Unit
 
 Odd = Literal["floor", "edge"]
 Filtering = Literal["exact", "hybrid", "hardware"]
-Padding = Literal["border", "zeros"]
+Padding = Literal["border", "zeros", "wrap", "mirror"]
+Mode = Literal["bilinear", "nearest"]
 Normalize = Literal["none", "clip", "imagenet", "siglip"] | tuple[Sequence[float], Sequence[float]]
 
 
@@ -20,6 +21,7 @@ class SampleOptions(TypedDict, total=False):
     uv_da: Any
     unit: Literal["uv", "px"]
     padding: Padding
+    mode: Mode
     max_anisotropy: int
     dtype: Any
 
@@ -30,6 +32,7 @@ class PatchOptions(TypedDict, total=False):
     dtype: Any
     normalize: Normalize | None
     padding: Padding
+    mode: Mode
     out: Any
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from pysaccade._operators import _checks
 from pysaccade.lattice.plan import PatchPlan
-from pysaccade.tensors._sample_call import Pyramid, Settings, coordinates, expanded, is_traced, settings_of, texture_of
-from pysaccade.tensors._types import AnisotropicOptions, ArrayT, Normalize, Padding
+from pysaccade.tensors._sample_call import Pyramid, coordinates, expanded, is_traced, settings_of, texture_of
+from pysaccade.tensors._types import AnisotropicOptions, ArrayT, Mode, Normalize, Padding
 from pysaccade.tensors.foveated import plan_around
 from pysaccade.tensors.sampling import as_plan, patches_of
 
@@ -72,6 +72,7 @@ def sample_anisotropic(
     dtype: Any = None,
     normalize: Normalize | None = None,
     padding: Padding = "border",
+    mode: Mode = "bilinear",
     out: Array | None = None,
     return_plan: bool = False,
 ) -> Any:
@@ -96,6 +97,7 @@ def sample_anisotropic(
         dtype: As sample_patches().
         normalize: As sample_patches().
         padding: As sample_patches().
+        mode: As sample_patches().
         out: As sample_patches(); not beside a fixation.
         return_plan: Return the plan as well.
 
@@ -112,7 +114,7 @@ def sample_anisotropic(
     who = "sample_anisotropic"
     texture, base = texture_of(pyramid, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, _MOST)
-    settings = Settings(settings_of(padding, who).zeros, most, bool(rotate))
+    settings = settings_of(padding, mode, who)._replace(max_anisotropy=most, rotate=bool(rotate))
     how = (settings, dtype, normalize, out, who)
     if not isinstance(plan, PatchPlan):
         if out is not None or rotate is not True:

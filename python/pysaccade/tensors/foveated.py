@@ -14,7 +14,7 @@ from pysaccade.lattice.exact import exact_plan
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._sample_call import Pyramid, coordinates, is_traced, settings_of, texture_of
 from pysaccade.tensors._texture import Texture
-from pysaccade.tensors._types import ArrayT, FoveatedOptions, Normalize, Padding
+from pysaccade.tensors._types import ArrayT, FoveatedOptions, Mode, Normalize, Padding
 from pysaccade.tensors.sampling import patches_of
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def sample_foveated(
     dtype: Any = None,
     normalize: Normalize | None = None,
     padding: Padding = "border",
+    mode: Mode = "bilinear",
     out: ArrayT | None = None,
     num_patches: int | None = None,
     M0: float | None = None,  # noqa: N803
@@ -95,6 +96,7 @@ def sample_foveated(
         dtype: As sample_patches().
         normalize: As sample_patches().
         padding: As sample_patches().
+        mode: As sample_patches().
         out: As sample_patches().
         num_patches: In place of tokens: exactly so many. Where the lattice has fewer, the last patches lie outside the
             image and have coverage 0; those of a grid are spread so that all lie inside.
@@ -139,7 +141,7 @@ def sample_foveated(
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound(base.shape[-2:], count)
     plan = _planned(lattice, num_patches, _fixation(fixation, base, who), snap)
-    patches = patches_of(texture, base, plan, None, settings_of(padding, who), dtype, normalize, out, who)
+    patches = patches_of(texture, base, plan, None, settings_of(padding, mode, who), dtype, normalize, out, who)
     return (patches, plan) if return_plan else patches
 
 

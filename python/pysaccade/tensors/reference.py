@@ -48,19 +48,38 @@ def generate_mipmaps(image: Tensor, levels: int = 5, *, odd: str = "floor") -> l
     return out
 
 
-def _read_level(level: Tensor, index: int, places_px: Tensor, padding: str) -> Tensor:
-    """[B,C,h,w] at level-0 pixels [B,*P,2] -> [B,C,*P], bilinear, by grid_sample."""
-    height, width = level.shape[-2:]
+def _read_level(level: Tensor, index: int, places_px: Tensor, padding: str, mode: str) -> Tensor:
+    """[B,C,h,w] at level-0 pixels [B,*P,2] -> [B,C,*P], by grid_sample."""
     texel = places_px / 2**index  # the centre of texel i is i + 1/2
+    if mode == "nearest":
+        texel = texel.floor() + 0.5
+    if padding == "wrap":
+        rows, columns = (torch.arange(-1, n + 2, device=level.device) % n for n in level.shape[-2:])
+        level, texel = level[..., rows, :][..., columns], texel + 1
+    height, width = level.shape[-2:]
     size = torch.tensor([width, height], dtype=places_px.dtype, device=places_px.device)
     batch, *shape, _ = places_px.shape
     grid = (2 * texel / size - 1).reshape(batch, 1, -1, 2)
-    read = F.grid_sample(level, grid, mode="bilinear", padding_mode=padding, align_corners=False)
+    read = F.grid_sample(
+        level, grid, mode=mode, padding_mode="zeros" if padding == "zeros" else "border", align_corners=False
+    )
     return read.reshape(batch, level.shape[1], *shape)
 
 
-def _trilinear(levels: list[Tensor], places_px: Tensor, lod: Tensor, padding: str) -> Tensor:
+def _folded(places_px: Tensor, image: Tensor, padding: str) -> Tensor:
+    """Places of an image that repeats, within the image."""
+    if padding not in ("wrap", "mirror"):
+        return places_px
+    height, width = image.shape[-2:]
+    size = torch.tensor([width, height], dtype=places_px.dtype, device=places_px.device)
+    period = size if padding == "wrap" else 2 * size
+    places_px = places_px - period * (places_px / period).floor()
+    return places_px if padding == "wrap" else torch.where(places_px > size, period - places_px, places_px)
+
+
+def _trilinear(levels: list[Tensor], places_px: Tensor, lod: Tensor, padding: str, mode: str) -> Tensor:
     """Lod [B,*P], already within the levels."""
+    places_px = _folded(places_px, levels[0], padding)
     out = torch.zeros((), dtype=places_px.dtype, device=places_px.device)
     first = lod.detach().floor().clamp(max=len(levels) - 1)
     for index, level in enumerate(levels):
@@ -70,7 +89,7 @@ def _trilinear(levels: list[Tensor], places_px: Tensor, lod: Tensor, padding: st
         if index == len(levels) - 1:
             fine = torch.where(first == index, torch.ones_like(lod), torch.zeros_like(lod))
         weight = (fine + coarse).unsqueeze(1)
-        out = out + weight * _read_level(level.to(places_px.dtype), index, places_px, padding)
+        out = out + weight * _read_level(level.to(places_px.dtype), index, places_px, padding, mode)
     return out
 
 
@@ -80,11 +99,11 @@ def _clamped(lod: Tensor, levels: int) -> Tensor:
     return torch.where((lod >= 0) & (lod < last), lod, lod.detach().clamp(0, last))
 
 
-def sample(levels: list[Tensor], uv: Tensor, lod: Tensor, *, padding: str = "border") -> Tensor:
+def sample(levels: list[Tensor], uv: Tensor, lod: Tensor, *, padding: str = "border", mode: str = "bilinear") -> Tensor:
     """[B,C,h,w] levels at uv [B,*P,2] and lod [B,*P] -> [B,C,*P]."""
     height, width = levels[0].shape[-2:]
     size = torch.tensor([width, height], dtype=uv.dtype, device=uv.device)
-    return _trilinear(levels, uv * size, _clamped(lod, len(levels)), padding)
+    return _trilinear(levels, uv * size, _clamped(lod, len(levels)), padding, mode)
 
 
 def _offsets(size: int, like: Tensor) -> Tensor:
@@ -92,11 +111,17 @@ def _offsets(size: int, like: Tensor) -> Tensor:
 
 
 def sample_patches(
-    levels: list[Tensor], centers: Tensor, lod: Tensor, patch_size: int = 16, *, padding: str = "border"
+    levels: list[Tensor],
+    centers: Tensor,
+    lod: Tensor,
+    patch_size: int = 16,
+    *,
+    padding: str = "border",
+    mode: str = "bilinear",
 ) -> Tensor:
     """[B,C,h,w] levels around centers [B,N,2] at lod [B,N] -> [B,N,C,S,S]; samples are 2^lod level-0 pixels apart."""
     direction = torch.zeros_like(centers) + torch.tensor([1.0, 0.0], dtype=centers.dtype, device=centers.device)
-    return sample_anisotropic(levels, centers, lod, direction, patch_size, max_anisotropy=1, padding=padding)
+    return sample_anisotropic(levels, centers, lod, direction, patch_size, max_anisotropy=1, padding=padding, mode=mode)
 
 
 def sample_anisotropic(
@@ -109,6 +134,7 @@ def sample_anisotropic(
     max_anisotropy: int = 16,
     rotate: bool = True,
     padding: str = "border",
+    mode: str = "bilinear",
 ) -> Tensor:
     """As sample_patches, with steps of |direction| 2^lod along `direction` [B,N,2] and of 2^lod across it."""
     height, width = levels[0].shape[-2:]
@@ -134,7 +160,7 @@ def sample_anisotropic(
     for probe in range(int(count.max()) if count.numel() else 0):
         t = (probe + 0.5) / count - 0.5
         places = (centers * size_px)[:, :, None, None, :] + (grid + t[..., None, None, None] * line) * pitch
-        values = _trilinear(levels, places, lod[..., None, None].expand(places.shape[:-1]), padding)
+        values = _trilinear(levels, places, lod[..., None, None].expand(places.shape[:-1]), padding, mode)
         used = (probe < count)[:, None, :, None, None]
         total = total + torch.where(used, values, torch.zeros_like(values)) / count[:, None, :, None, None]
     return total.transpose(1, 2)

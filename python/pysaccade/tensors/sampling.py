@@ -26,7 +26,7 @@ from pysaccade.tensors._sample_call import (
     texture_of,
 )
 from pysaccade.tensors._texture import Texture
-from pysaccade.tensors._types import ArrayT, Normalize, Padding, PatchOptions
+from pysaccade.tensors._types import ArrayT, Mode, Normalize, Padding, PatchOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -128,6 +128,7 @@ def sample_patches(
     dtype: Any = None,
     normalize: Normalize | None = None,
     padding: Padding = "border",
+    mode: Mode = "bilinear",
     out: ArrayT | None = None,
 ) -> ArrayT:
     """Sample the patches of a plan.
@@ -142,7 +143,9 @@ def sample_patches(
         plan: Where; made by Lattice.plan(), or PatchPlan(centers, lod).
         dtype: Of the patches; by default the pyramid's. u8 and u16 become 0..1 in a floating type.
         normalize: None, "clip", "imagenet", "siglip" or (mean, std): (x - mean) / std of samples in 0..1.
-        padding: What lies outside the image: "border": its edge; "zeros".
+        padding: What lies outside the image: "border": its edge; "zeros"; "wrap": the image again; "mirror": the image
+            again, mirrored each second time, grid_sample's "reflection".
+        mode: "bilinear", or "nearest": of each level the texel that a sample lies in, without a gradient for places.
         out: Memory for the result, where no gradient is asked for.
 
     Returns:
@@ -155,7 +158,7 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    settings = settings_of(padding, who)
+    settings = settings_of(padding, mode, who)
     patches: ArrayT = patches_of(*texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
     return patches
 
@@ -216,6 +219,7 @@ def sample_at_level(
     dtype: Any = None,
     normalize: Normalize | None = None,
     padding: Padding = "border",
+    mode: Mode = "bilinear",
     out: Array | None = None,
     return_plan: bool = False,
 ) -> Any:
@@ -234,6 +238,7 @@ def sample_at_level(
         dtype: As sample_patches().
         normalize: As sample_patches().
         padding: As sample_patches().
+        mode: As sample_patches().
         out: As sample_patches().
         return_plan: Return the plan as well.
 
@@ -248,7 +253,7 @@ def sample_at_level(
     who = "sample_at_level"
     texture, base = texture_of(pyramid, who)
     plan = _plan_at_level(texture, base, level, centers, num_patches, patch_size)
-    patches = patches_of(texture, base, plan, None, settings_of(padding, who), dtype, normalize, out, who)
+    patches = patches_of(texture, base, plan, None, settings_of(padding, mode, who), dtype, normalize, out, who)
     return (patches, plan) if return_plan else patches
 
 
@@ -260,6 +265,7 @@ def sample(
     uv_da: Array | None = None,
     unit: Literal["uv", "px"] = "uv",
     padding: Padding = "border",
+    mode: Mode = "bilinear",
     max_anisotropy: int = 1,
     dtype: Any = None,
 ) -> ArrayT:
@@ -276,7 +282,8 @@ def sample(
         uv_da: [B, *P, 2, 2], ((du/dX, du/dY), (dv/dX, dv/dY)): how uv changes from one pixel of the result to the next,
             as nvdiffrast gives it; [B, *P, 4] too.
         unit: Of `uv`: "uv", or "px", pixels of level 0, the centre of pixel i at i + 0.5.
-        padding: "border" or "zeros".
+        padding: As sample_patches().
+        mode: As sample_patches().
         max_anisotropy: Up to 16: with uv_da, probes along the longer axis of a pixel's footprint.
         dtype: As sample_patches().
 
@@ -297,7 +304,7 @@ def sample(
         if uv_da is not None:
             raise ValueError(f"{who}: uv_da is the footprint of places in uv; leave out unit='px'")
         uv = _from_pixels(uv, base)
-    zeros = settings_of(padding, who).zeros
+    settings = settings_of(padding, mode, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     shape = tuple(uv.shape[:-1])
     if batched and (not shape or (shape[0] not in (base.shape[0], 1) and base.shape[0] != 1)):
@@ -329,7 +336,8 @@ def sample(
     if direction is not None:
         direction = arranged(direction.reshape(flat.shape), flat_lod, base, batched, who)[0]
     values = values_of(base, dtype, None, None, who)
-    settings = Settings(zeros, most if direction is not None else 1, True)
+    if direction is not None:
+        settings = settings._replace(max_anisotropy=most)
     patches = sampled(texture, base, centers, lods, direction, 1, values, settings)
     channels = base.shape[1]
     if not batched:

@@ -32,10 +32,10 @@ def arguments_of(name):
     if name == "mipmaps":
         return levels[0], 3, 0
     if name == "sample":
-        return levels, centers, lod, None, 4, torch.float64, 1.0, False, 1, True, -1
+        return levels, centers, lod, None, 4, torch.float64, 1.0, 0, 1, True, False, -1
     if name == "sample, derived, with directions":
         mips = [level.detach() for level in levels[1:]]
-        return [levels[0], *mips], centers, lod, direction, 4, torch.float64, 1.0, True, 8, False, 0
+        return [levels[0], *mips], centers, lod, direction, 4, torch.float64, 1.0, 3, 8, False, True, 0
     if name.startswith("mipmaps_backward"):
         some = None if name.endswith("one") else uniform(2, 2, 6, 5, dtype=torch.float64)
         return [None, some, uniform(2, 2, 3, 2, dtype=torch.float64)], [2, 2, 12, 10], torch.float64, CPU, 0
@@ -43,9 +43,9 @@ def arguments_of(name):
         levels, centers, lod, direction = (detached(each) for each in (levels, centers, lod, direction))
         push = uniform(2, 5, 2, 4, 4, dtype=torch.float64, seed=9)
         if name == "sample_backward":
-            return push, levels, centers, lod, None, 1.0, False, 1, True, -1, [True, True, True, False]
+            return push, levels, centers, lod, None, 1.0, 0, 1, True, False, -1, [True, True, True, False]
         wanted = [True] * 4 if name.endswith("all") else [False, False, True, False]
-        return push, levels, centers, lod, direction, 1.0, True, 8, False, 0, wanted
+        return push, levels, centers, lod, direction, 1.0, 1, 8, False, False, 0, wanted
     x, mean = uniform(1, 6, 3, dtype=torch.float64), uniform(1, 4, 3, dtype=torch.float64, seed=3)
     tril = torch.eye(3, dtype=torch.float64).expand(1, 4, 3, 3) * 0.4
     tensors = [each.contiguous().requires_grad_() for each in (x, mean, tril)]

@@ -82,13 +82,14 @@ class Call(NamedTuple):
     size: int  # S
     dtype: torch.dtype
     scale: float
-    zeros: bool
+    padding: int
     max_anisotropy: int
     rotate: bool
+    nearest: bool
 
 
 def _options(call: Call) -> bytes:
-    return abi.packed_options(call.scale, call.zeros, call.max_anisotropy, call.rotate)
+    return abi.packed_options(call.scale, call.padding, call.max_anisotropy, call.rotate, call.nearest)
 
 
 class ImagePatches(torch.autograd.Function):
@@ -119,7 +120,7 @@ class ImagePatches(torch.autograd.Function):
         layout = _layout(image, flat, call)
         if needs_operator(gradient):
             levels = [image, *layout.views(flat)]
-            settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
+            settings = (*call[4:], call.derived, wanted)
             found = _sample_operator(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
         packed = layout.pack(image.data_ptr(), flat.data_ptr())
@@ -172,7 +173,7 @@ class LevelPatches(torch.autograd.Function):
         floating = levels[0].is_floating_point()
         wanted = [floating and any(needs[4:]), needs[1], needs[2], direction is not None and needs[3]]
         call: Call = ctx.call
-        settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
+        settings = (*call[4:], call.derived, wanted)
         backward = _sample_operator if needs_operator(gradient) else _operators._sample_backward_now
         *parts, to_centers, to_lod, to_direction = backward(gradient, levels, centers, lod, direction, *settings)
         places = [
