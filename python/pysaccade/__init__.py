@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from pysaccade.tensors._gaussian_module import CUDALearnableGaussianField as CUDALearnableGaussianField
     from pysaccade.tensors._gaussian_module import GaussianField as GaussianField
     from pysaccade.tensors.anisotropic import sample_anisotropic as sample_anisotropic
+    from pysaccade.tensors.boxes import roi_align as roi_align
     from pysaccade.tensors.damage import Damage as Damage
     from pysaccade.tensors.foveated import sample_foveated as sample_foveated
     from pysaccade.tensors.gaussian import gaussian_field as gaussian_field
@@ -106,6 +107,7 @@ _MODULES = {
     "open_shards": "many._shards",
     "paint": "picture._paint",
     "qwen": "models._qwen",
+    "roi_align": "tensors.boxes",
     "sample": "tensors.sampling",
     "sample_anisotropic": "tensors.anisotropic",
     "sample_at_level": "tensors.sampling",
@@ -156,6 +158,7 @@ __all__ = [
     "open_shards",
     "paint",
     "qwen",
+    "roi_align",
     "sample",
     "sample_anisotropic",
     "sample_at_level",

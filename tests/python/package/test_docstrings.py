@@ -16,7 +16,15 @@ import pysaccade as sc  # noqa: E402
 
 FUNCTIONS = (
     *("generate_mipmaps", "sample", "sample_anisotropic", "sample_at_level", "sample_foveated", "sample_patches"),
-    *("eccentricity", "level_of_detail", "text_direction", "gaussian_field", "mahalanobis", "scale_tril_of"),
+    *(
+        "eccentricity",
+        "level_of_detail",
+        "text_direction",
+        "gaussian_field",
+        "mahalanobis",
+        "scale_tril_of",
+        "roi_align",
+    ),
     *("channels.components", "channels.pca", "Lattice.plan", "PatchPlan.positions"),
     *("TexturePyramid.generate_mipmaps", "TexturePyramid.from_levels", "TexturePyramid.create_persistent"),
 )
