@@ -31,7 +31,12 @@ namespace {
 
 constexpr std::int64_t kMillisecond_ns = 1'000'000;
 constexpr std::int64_t kRepeat_ns = 250 * kMillisecond_ns;  // as often as the eye moves
-constexpr std::int64_t kKept = 32;                          // changes: a picture that is older is copied whole
+// Pictures that consumers hold when no new one is made: one is worked on and one waits. A third would cost its copies
+// and replace the second. Changes gather meanwhile. A consumer that keeps its pictures gets one each kRepeat_ns all the
+// same.
+constexpr std::ptrdiff_t kHeld = 2;
+constexpr std::chrono::milliseconds kBusy{2};  // between looks whether one came back
+constexpr std::int64_t kKept = 32;             // changes: a picture that is older is copied whole
 
 // Pictures that consumers may hold while the screen goes on. One that comes back lacks only what changed since.
 class Pictures {
@@ -45,6 +50,11 @@ class Pictures {
 
   // screen: RGBA, rows without padding. changed: since the call before.
   AvFramePtr take(const std::uint8_t* screen, const std::vector<PixelRect>& changed, AvFramePtr empty);
+  // How many are held by consumers.
+  std::ptrdiff_t held() const {
+    return std::count_if(pictures_.begin(), pictures_.end(),
+                         [](const Picture& picture) { return av_buffer_is_writable(picture.buffer) == 0; });
+  }
 
  private:
   struct Picture {
@@ -54,6 +64,7 @@ class Pictures {
   std::size_t bytes() const { return static_cast<std::size_t>(width_px_) * static_cast<std::size_t>(height_px_) * 4; }
   Picture& free_picture();
   void copy(const std::uint8_t* screen, const PixelRect& rect, Picture& to) const;
+  void bring_up(const std::uint8_t* screen, std::ptrdiff_t behind, Picture& to) const;
 
   int width_px_, height_px_;
   std::vector<Picture> pictures_;
@@ -79,6 +90,19 @@ void Pictures::copy(const std::uint8_t* screen, const PixelRect& rect, Picture& 
   }
 }
 
+// Copies what the last changes touched, from the newest on. What is inside a rectangle that was copied is up to date.
+void Pictures::bring_up(const std::uint8_t* screen, std::ptrdiff_t behind, Picture& to) const {
+  std::vector<PixelRect> copied;
+  for (auto change = changes_.rbegin(); change != changes_.rbegin() + behind; ++change) {
+    for (const PixelRect& rect : *change) {
+      if (std::any_of(copied.begin(), copied.end(), [&](const PixelRect& c) { return common(c, rect) == rect; }))
+        continue;
+      copy(screen, rect, to);
+      copied.push_back(rect);
+    }
+  }
+}
+
 AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRect>& changed, AvFramePtr empty) {
   if (!changed.empty()) {
     ++change_;
@@ -92,9 +116,7 @@ AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRec
   if (picture.change < 0 || behind > static_cast<std::int64_t>(changes_.size())) {
     std::memcpy(picture.buffer->data, screen, bytes());
   } else {
-    for (auto change = changes_.end() - behind; change != changes_.end(); ++change) {
-      for (const PixelRect& rect : *change) copy(screen, rect, picture);
-    }
+    bring_up(screen, behind, picture);
   }
   picture.change = change_;
   empty->buf[0] = av_buffer_ref(picture.buffer);
@@ -136,6 +158,7 @@ class ScreenSource final : public FrameSource {
   const std::int64_t period_ns_;
   StreamEnd end_;
   std::int64_t start_ns_ = 0, last_ns_ = 0;
+  std::int64_t due_ns_ = 0;      // a change is shown from then on
   std::int64_t noticed_ns_ = 0;  // since when something has changed; 0: nothing has
 };
 
@@ -177,7 +200,7 @@ bool ScreenSource::wait() {
   if (!capture_->has_changed() && !capture_->wait(until(last_ns_ + kRepeat_ns))) return false;
   if (!capture_->has_changed()) return true;
   if (noticed_ns_ == 0) noticed_ns_ = steady_now_ns();
-  capture_->pause(until(last_ns_ + period_ns_));
+  capture_->pause(until(due_ns_));
   return capture_->wait(std::chrono::milliseconds(0));
 }
 
@@ -193,6 +216,7 @@ void ScreenSource::show(Frame& out) {
   out.set_cues(capture_->cues());
   ++counters_.frames;
   last_ns_ = now_ns;
+  due_ns_ = std::max(due_ns_, now_ns - period_ns_ / 2) + period_ns_;  // a late frame does not delay all that follow
   noticed_ns_ = 0;
 }
 
@@ -206,8 +230,14 @@ ReadStatus ScreenSource::next(Frame& out) {
   }
   if (*stop_) return ReadStatus::kEnd;
   const std::int64_t now_ns = steady_now_ns();
-  const bool due = counters_.frames == 0 || now_ns >= last_ns_ + (capture_->has_changed() ? period_ns_ : kRepeat_ns);
-  if (!due) return ReadStatus::kAgain;
+  if (counters_.frames != 0) {
+    const bool changed = capture_->has_changed();
+    if (now_ns < (changed ? due_ns_ : last_ns_ + kRepeat_ns)) return ReadStatus::kAgain;
+    if (changed && pictures_.held() >= kHeld && now_ns < last_ns_ + kRepeat_ns) {
+      capture_->pause(kBusy);
+      return ReadStatus::kAgain;
+    }
+  }
   show(out);
   return ReadStatus::kOk;
 }
