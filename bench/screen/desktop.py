@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ class Desktop:
         self._server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self._server.stdout is not None
         self.display = f":{self._server.stdout.readline().strip()}"
+        self.server_pid = self._server.pid
         self.environment = {**os.environ, "DISPLAY": self.display}
         self._x = ctypes.CDLL("libX11.so.6")
         self._x.XOpenDisplay.restype = ctypes.c_void_p
@@ -44,9 +46,8 @@ class Desktop:
 
     def __exit__(self, *_: object) -> None:
         self._x.XCloseDisplay(self._connection)
-        for program in self._programs:
-            os.killpg(program.pid, signal.SIGKILL)
-            program.wait()
+        for program in tuple(self._programs):
+            self.end(program)
         self._server.terminate()
         self._server.wait()
 
@@ -65,7 +66,8 @@ class Desktop:
         return program
 
     def end(self, program: subprocess.Popen[str]) -> None:
-        os.killpg(program.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(program.pid, signal.SIGKILL)
         program.wait()
         self._programs.remove(program)
 

@@ -3,14 +3,16 @@
     pip download --no-deps miniwob && unzip miniwob-*.whl -d out/miniwob
     PYTHONPATH=out/miniwob python bench/screen/tasks.py
 
-Chromium shows one task at a time. The script reads it by `find`, and clicks and types by xdotool. The page tells the
-reward to the server of the pages, which the script does not see. Prints a line for each task, and how many were solved.
+Chromium shows one task at a time. The script reads it by `find` (by rapidocr if installed, else by Tesseract), and
+clicks and types by xdotool. The page tells the reward to the server of the pages, which the script does not see. Prints
+a line for each task, and how many were solved.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import difflib
 import functools
 import http.server
 import importlib.util
@@ -98,9 +100,13 @@ class Solver:
         """The box of a text below the task: of the line that is as short as possible."""
         facts, _ = await self.tools.ask("find", text=text)
         found = [match for match in facts["matches"] if match["box"][1] >= QUERY]
-        if not found:
+        if found:
+            return min(found, key=lambda match: abs(len(match["text"]) - len(text)))["box"]
+        lines = dict(line for line in await self.lines() if line[1][1] >= QUERY)
+        close = difflib.get_close_matches(text, lines, n=1, cutoff=0.5)  # a letter was misread
+        if not close:
             raise LookupError(f"'{text}' is not read on the page")
-        return min(found, key=lambda match: abs(len(match["text"]) - len(text)))["box"]
+        return lines[close[0]]
 
     async def click(self, box: Box) -> None:
         x, y = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
@@ -127,20 +133,37 @@ class Solver:
             raise LookupError("no text field is seen")
         return found
 
+    async def last(self) -> Box:
+        """The lowest line: the button that ends a form."""
+        return (await self.lines())[-1][1]
+
+    async def field_of(self, label: str) -> Box:
+        """The text field that is nearest to a label, from corner to corner."""
+        left, top, _, _ = await self.where(label)
+        return min(await self.fields(), key=lambda box: abs(box[0] - left) / 4 + abs(box[1] - top))
+
     async def type_at(self, box: Box, text: str) -> None:
         await self.click(box)
+        if any("exit to home" in line.lower() for line, _ in await self.lines()):
+            await self.click_text("cancel")
+            await self.click(box)
         self.desktop.do("type", "--delay", 20, text)
         await self.tools.ask("wait_for_change", seconds=1)
 
     async def solve(self) -> str:
         """Do what the task says. Returns it."""
         task = await self.task()
-        quoted = [text.strip(" .\"“”'") for text in re.findall(r"[\"“”]([^\"“”]+)[\"“”]", task)]
+        task = re.sub(r"([\"“”]) (?=[\"“”])", r"\1", task)  # a quotation mark that is read twice
+        quoted = [text.strip(" .\"“”'") for text in re.findall(r"[\"“”]+([^\"“”]+)[\"“”]", task)]
         low = task.lower()
         if "username" in low and len(quoted) >= 2:
             for box, text in zip(await self.fields(), quoted, strict=False):
                 await self.type_at(box, text)
-            await self.click_text("login")
+            await self.click(await self.last())
+        elif found := re.search(r"search for (\w+) movies directed by (\w+) from year (\d+)", low):
+            for label, text in zip(("genre", "director", "year"), found.groups(), strict=True):
+                await self.type_at(await self.field_of(label), text)
+            await self.click(await self.last())
         elif "both text fields" in low:
             for box in await self.fields():
                 await self.type_at(box, quoted[0])
@@ -150,7 +173,7 @@ class Solver:
             word = " ".join(page).split()[int(found[1]) - 1].strip(".,")
             await self.type_at((await self.fields())[0], word)
             await self.click_text("submit")
-        elif "text field" in low or "textbox" in low:
+        elif "text field" in low or "textbox" in low or "text input" in low:
             text = quoted[0].upper() if "upper case" in low else quoted[0].lower() if "lower case" in low else quoted[0]
             await self.type_at((await self.fields())[0], text)
             await self.click_text("submit")

@@ -1,4 +1,4 @@
-"""Words of a picture: Tesseract's program, or RapidOCR. Only what changed since the last reading is read again."""
+"""Words of a picture, by RapidOCR if it is installed, else by Tesseract's program. Only what changed is read again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Word:
 
 def is_there() -> bool:
     """Whether a reader is installed."""
-    return shutil.which("tesseract") is not None or importlib.util.find_spec("rapidocr") is not None
+    return importlib.util.find_spec("rapidocr") is not None or shutil.which("tesseract") is not None
 
 
 class Reader:
@@ -65,7 +65,7 @@ class Reader:
         left, top, right, bottom = box
         part = np.ascontiguousarray(picture[top:bottom, left:right, :3])
         self._readings += 1
-        read = _tesseract if shutil.which("tesseract") else _rapidocr
+        read = _rapidocr if importlib.util.find_spec("rapidocr") is not None else _tesseract
         return [
             Word(text, (left + x0, top + y0, left + x1, top + y1), (self._readings, line))
             for text, (x0, y0, x1, y1), line in read(part)
@@ -105,14 +105,15 @@ def _engine() -> Any:
 
 
 def _rapidocr(part: Any) -> list[tuple[str, Box, int]]:
-    """RapidOCR gives lines; a line is one word here."""
-    found = _engine()(part[..., ::-1])
-    if found.txts is None:
-        return []
+    found = _engine()(part[..., ::-1], return_word_box=True)
     words: list[tuple[str, Box, int]] = []
-    for number, (text, corners) in enumerate(zip(found.txts, found.boxes, strict=True)):
-        low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
-        words.append((text, (int(low[0]), int(low[1]), int(high[0]), int(high[1])), number))
+    for number, (whole, line) in enumerate(zip(found.txts or (), found.word_results or (), strict=False)):
+        if not whole.strip():
+            continue  # a line that was found but not read has no words
+        for text, _, corners in line:
+            if text.strip():
+                low, high = np.floor(np.min(corners, axis=0)).astype(int), np.ceil(np.max(corners, axis=0)).astype(int)
+                words.append((text.strip(), (int(low[0]), int(low[1]), int(high[0]), int(high[1])), number))
     return words
 
 
