@@ -32,8 +32,7 @@ namespace {
 constexpr std::int64_t kMillisecond_ns = 1'000'000;
 constexpr std::int64_t kRepeat_ns = 250 * kMillisecond_ns;  // as often as the eye moves
 // Pictures that consumers hold when no new one is made: one is worked on and one waits. A third would cost its copies
-// and replace the second. Changes gather meanwhile. A consumer that keeps its pictures gets one each kRepeat_ns all the
-// same.
+// and replace the second. Changes gather meanwhile. Who keeps them gets one each kRepeat_ns.
 constexpr std::ptrdiff_t kHeld = 2;
 constexpr std::chrono::milliseconds kBusy{2};  // between looks whether one came back
 constexpr std::int64_t kKept = 32;             // changes: a picture that is older is copied whole
