@@ -32,8 +32,10 @@ namespace {
 constexpr std::int64_t kMillisecond_ns = 1'000'000;
 constexpr std::int64_t kRepeat_ns = 250 * kMillisecond_ns;  // as often as the eye moves
 // Pictures that consumers hold when no new one is made: one is worked on and one waits. A third would cost its copies
-// and replace the second. Changes gather meanwhile. Who keeps them gets one each kRepeat_ns.
+// and replace the second. Changes gather meanwhile. After kOld_ns the second is replaced all the same: so a slow
+// consumer gets nothing older, and one that keeps pictures gets new ones.
 constexpr std::ptrdiff_t kHeld = 2;
+constexpr std::int64_t kOld_ns = 100 * kMillisecond_ns;
 constexpr std::chrono::milliseconds kBusy{2};  // between looks whether one came back
 constexpr std::int64_t kKept = 32;             // changes: a picture that is older is copied whole
 
@@ -232,7 +234,7 @@ ReadStatus ScreenSource::next(Frame& out) {
   if (counters_.frames != 0) {
     const bool changed = capture_->has_changed();
     if (now_ns < (changed ? due_ns_ : last_ns_ + kRepeat_ns)) return ReadStatus::kAgain;
-    if (changed && pictures_.held() >= kHeld && now_ns < last_ns_ + kRepeat_ns) {
+    if (changed && pictures_.held() >= kHeld && now_ns < last_ns_ + kOld_ns) {
       capture_->pause(kBusy);
       return ReadStatus::kAgain;
     }
