@@ -84,8 +84,8 @@ def held(pid: int) -> dict[str, int]:
             "handles": len(os.listdir(process / "fd")), "threads": len(os.listdir(process / "task"))}  # fmt: skip
 
 
-class Turns:
-    """Opens the programs by turns; the oldest of two is ended, by SIGTERM or SIGKILL."""
+class Lives:
+    """Opens the programs one after another; the oldest of two is ended, by SIGTERM or SIGKILL."""
 
     def __init__(self, desktop: Desktop, rng: random.Random) -> None:
         self.desktop, self.rng = desktop, rng
@@ -115,18 +115,18 @@ def soak(desktop: Desktop, arguments: argparse.Namespace, folder: Path) -> list[
     dump = desktop.run(arguments.saccade, "dump", source, *options)
     time.sleep(5)
     (client,) = resources(desktop).keys() - before.keys()
-    turns, rng = Turns(desktop, random.Random(arguments.seed)), random.Random(arguments.seed)
+    lives, rng = Lives(desktop, random.Random(arguments.seed)), random.Random(arguments.seed)
     rows: list[dict[str, int]] = []
     begin = time.monotonic()
     program_at = row_at = begin
     with arguments.output.open("w", newline="") as file:
         while dump.poll() is None and (now := time.monotonic()) < begin + 60 * arguments.minutes:
             if now >= program_at:
-                turns.change()
+                lives.change()
                 program_at += LIVES_S
             if now >= row_at:
                 row_at += 60
-                rows.append({"second": round(now - begin), "opened": turns.opened, **held(dump.pid),
+                rows.append({"second": round(now - begin), "opened": lives.opened, **held(dump.pid),
                              "cpu_s": cpu_s(dump.pid), **resources(desktop)[client]})  # fmt: skip
                 table = csv.DictWriter(file, rows[0])
                 if len(rows) == 1:
@@ -138,7 +138,7 @@ def soak(desktop: Desktop, arguments: argparse.Namespace, folder: Path) -> list[
     if dump.poll() is None:
         dump.send_signal(signal.SIGINT)
     code = dump.wait(60)
-    print(json.dumps(summary(rows, code, turns.opened, folder / "dump")))
+    print(json.dumps(summary(rows, code, lives.opened, folder / "dump")))
     return rows
 
 

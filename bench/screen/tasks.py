@@ -144,7 +144,7 @@ class Solver:
 
     async def type_at(self, box: Box, text: str) -> None:
         await self.click(box)
-        if any("exit to home" in line.lower() for line, _ in await self.lines()):
+        if any("exit to" in line.lower() for line, _ in await self.lines()):
             await self.click_text("cancel")
             await self.click(box)
         self.desktop.do("type", "--delay", 20, text)

@@ -320,7 +320,7 @@ TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
 
 TEST_F(PlaybackTest, Boxes_AreForAModelThatHasNothingYet) {
   settings().paused = true;
-  const auto is_sent_anew = [this] {
+  const auto is_sent_again = [this] {
     spin();
     const auto& last = facts().views.last;
     return !last.empty() && last.front().reason == ViewReason::kOverview &&
@@ -328,17 +328,17 @@ TEST_F(PlaybackTest, Boxes_AreForAModelThatHasNothingYet) {
   };
   ViewInput input(*viewer_);
   input.key('b', false, false);
-  EXPECT_TRUE(is_sent_anew());
+  EXPECT_TRUE(is_sent_again());
   const std::int64_t tokens = facts().views.tokens;
   spin();
   EXPECT_EQ(facts().views.tokens, tokens);  // once a look
   settings().views.model = "qwen3-vl";
-  EXPECT_TRUE(is_sent_anew());
+  EXPECT_TRUE(is_sent_again());
   input.key('b', false, false);
   spin();
   EXPECT_TRUE(facts().views.last.empty());
   input.key('b', false, false);
-  EXPECT_TRUE(is_sent_anew());
+  EXPECT_TRUE(is_sent_again());
 }
 
 TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {

@@ -1,5 +1,4 @@
-// What is drawn over the picture in lines and text: fixation, trail, scanpath, outlines of patches, boxes of
-// views.
+// What is drawn over the picture in lines and text: fixation, trail, scanpath, outlines of patches, and views' boxes.
 #pragma once
 
 #include <string_view>

@@ -36,7 +36,7 @@ constexpr std::int64_t kRepeat_ns = 250 * kMillisecond_ns;  // as often as the e
 // consumer gets nothing older, and one that keeps pictures gets new ones.
 constexpr std::ptrdiff_t kHeld = 2;
 constexpr std::int64_t kOld_ns = 100 * kMillisecond_ns;
-constexpr std::chrono::milliseconds kBusy{2};  // between looks whether one came back
+constexpr std::chrono::milliseconds kBusy{2};  // between looks whether one is free again
 constexpr std::int64_t kKept = 32;             // changes: a picture that is older is copied whole
 
 // Pictures that consumers may hold while the screen goes on. One that comes back lacks only what changed since.

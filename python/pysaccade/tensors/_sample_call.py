@@ -28,6 +28,11 @@ class Settings(NamedTuple):
     nearest: bool = False
 
     @property
+    def in_hardware(self) -> bool:
+        """Whether the GPU's texture units can do it."""
+        return not self.nearest and _PADDINGS[self.padding] in ("border", "zeros")
+
+    @property
     def words(self) -> dict[str, str]:
         """What pysaccade.reference takes."""
         return {"padding": _PADDINGS[self.padding], "mode": _MODES[self.nearest]}
@@ -139,10 +144,16 @@ def sampled(
     if not intercepted:
         centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
     unit = None
-    if texture.filtering != "exact":
+    if texture.filtering != "exact" and settings.in_hardware:
         from pysaccade.tensors._call import hardware as _hardware  # needs torch
 
-        unit = _hardware.texture_for(texture, intercepted, learns, settings)
+        unit = _hardware.texture_for(texture, intercepted, learns)
+    elif texture.filtering == "hardware":
+        words = " and ".join(f"{name}={word!r}" for name, word in settings.words.items())
+        raise ValueError(
+            f"pysaccade: filtering='hardware' has no {words}; pass padding='border' or 'zeros' and "
+            "mode='bilinear', or filtering='exact' or 'hybrid'"
+        )
     if unit is None and (intercepted or learns):
         return _recorded(texture, base, centers, lod, direction, size, values, settings, intercepted)
     target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out

@@ -13,7 +13,6 @@ from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
-from pysaccade.tensors._sample_call import Settings
 
 Array = Any
 
@@ -31,21 +30,13 @@ def refuse_image(image: Array, who: str) -> None:
     )
 
 
-def texture_for(pyramid: Any, traced: bool, learns: bool, settings: Settings) -> Texture | None:
+def texture_for(pyramid: Any, traced: bool, learns: bool) -> Texture | None:
     """The texture to sample by; None: this call is exact.
 
     Raises:
         ValueError, UnavailableError: filtering="hardware" can't do this call.
     """
     base = pyramid._image
-    if settings.nearest or settings.padding > 1:
-        if pyramid.filtering == "hardware":
-            words = " and ".join(f"{name}={word!r}" for name, word in settings.words.items())
-            raise ValueError(
-                f"pysaccade: filtering='hardware' has no {words}; pass padding='border' or 'zeros' and "
-                "mode='bilinear', or filtering='exact' or 'hybrid'"
-            )
-        return None
     if pyramid.filtering == "hardware":
         if learns or traced:
             _refuse_call(learns)
