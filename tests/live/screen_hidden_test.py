@@ -88,7 +88,11 @@ class HiddenTest(ScreenCase):
 
     def test_a_captured_window_needs_no_other_hidden(self):
         self.finish(self.dump(f"{self.name}&window=a&hide=b"), 2, "none of them needs to be hidden")
-        self.finish(self.dump(f"{self.name}&hide="), 2, "'hide=' can't be read")
+
+    def test_what_hides_nothing_is_refused(self):
+        for text in ("", "0,0,400", "0,0,400,30,", "-1,0,400,30", "0,0,400,30 ", "0,0,0,30", "100,0,2147483647,2147483647"):
+            with self.subTest(text=text):
+                self.finish(self.dump(f"{self.name}&hide={text}"), 2, f"'hide={text}' can't be read")
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ class PortalTest(PictureTest):
     def test_a_choice_is_remembered_in_a_file(self):
         portal = self.mock("share", 99999)
         path = self.folder / "token"
+        path.touch(0o644)
         for before in ("", "'restore_token': 'token after 1', "):
             process = self.dump(f"screen:?restore={path}", env=self.bus.environment)
             self.assertIn("{'cursor_mode': '4', 'persist_mode': '2', " + before + "'types': '1'}", portal.stdout.readline())
@@ -229,6 +230,18 @@ class PortalTest(PictureTest):
         self.assertTrue(send("move", 4))
         self.shows(process, with_pointer(0, 0), what="what the pointer covered")
         self.stop(process)
+
+    def test_a_hidden_region_is_black_and_said(self):
+        send, _ = self.cast()
+        process = self.first(send, "screen:?pointer=no&hide=8,8,40,20")
+        for number, color in ((2, (255, 0, 255)), (3, (0, 255, 0))):
+            send("fill", 0, 0, WIDTH, HEIGHT, "".join(f"{code:02x}" for code in color))
+            self.assertTrue(send("send", number, 0, 0, WIDTH, HEIGHT))
+            wanted = np.full((HEIGHT, WIDTH, 3), color, np.uint8)
+            wanted[8:28, 8:48] = 0
+            self.shows(process, wanted)
+        process.send_signal(2)
+        self.finish(process, 4, "captures a monitor that the desktop shares, where the region 8,8,40,20 is black")
 
     def points(self, name, red):
         """The pointer's place, and the red that its pixel has, after it moved alone."""

@@ -14,7 +14,8 @@
 namespace saccade {
 namespace {
 
-constexpr double kHighestRate = 240;
+constexpr double kLowestRate = 0.01, kHighestRate = 240;
+constexpr int kLargest_px = 1 << 20;  // so that sums of two fit an int; the screens of X11 end at 1 << 15
 
 [[noreturn]] void refuse(const std::string& uri, const std::string& what) {
   throw UsageError(fmt::format(
@@ -35,7 +36,7 @@ std::optional<PixelRect> parse_region(std::string_view text) {
   for (std::size_t n = 0; n < numbers.size(); ++n) {
     const std::size_t comma = text.find(',');
     if ((comma == std::string_view::npos) != (n + 1 == numbers.size())) return std::nullopt;
-    if (!parse_number(text.substr(0, comma), numbers[n])) return std::nullopt;
+    if (!parse_number(text.substr(0, comma), numbers[n]) || numbers[n] > kLargest_px) return std::nullopt;
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
   }
   const PixelRect rect{numbers[0], numbers[1], numbers[2], numbers[3]};
@@ -43,13 +44,16 @@ std::optional<PixelRect> parse_region(std::string_view text) {
   return rect;
 }
 
+// A region that can't be read must not pass for a title: nothing would be hidden.
 bool hide(std::string_view value, ScreenName& name) {
   if (const auto region = parse_region(value)) {
     name.hidden_regions.push_back(*region);
-  } else if (!value.empty()) {
-    name.hidden_windows.emplace_back(value);
+    return true;
   }
-  return !value.empty();
+  const bool numbers = value.find_first_not_of("0123456789,+-. ") == std::string_view::npos;
+  if (value.empty() || (numbers && value.find(',') != std::string_view::npos)) return false;
+  name.hidden_windows.emplace_back(value);
+  return true;
 }
 
 bool apply(std::string_view key, std::string_view value, ScreenName& name) {
@@ -58,7 +62,7 @@ bool apply(std::string_view key, std::string_view value, ScreenName& name) {
   if (key == "output") return !(name.output = value).empty();
   if (key == "restore") return !(name.restore = value).empty();
   if (key == "hide") return hide(value, name);
-  if (key == "rate") return parse_number(value, name.rate) && name.rate > 0 && name.rate <= kHighestRate;
+  if (key == "rate") return parse_number(value, name.rate) && name.rate >= kLowestRate && name.rate <= kHighestRate;
   if ((key != "pointer" && key != "cues") || (value != "yes" && value != "no")) return false;
   (key == "pointer" ? name.pointer : name.cues) = value == "yes";
   return true;
@@ -86,7 +90,9 @@ std::string describe_hidden(const ScreenName& name) {
   for (const PixelRect& rect : name.hidden_regions) {
     parts.push_back(fmt::format("the region {},{},{},{}", rect.x, rect.y, rect.width, rect.height));
   }
-  return parts.empty() ? "" : fmt::format("{} are black", fmt::join(parts, " and "));
+  if (parts.empty()) return "";
+  const bool one = name.hidden_windows.empty() && name.hidden_regions.size() == 1;
+  return fmt::format("{} {} black", fmt::join(parts, " and "), one ? "is" : "are");
 }
 
 ScreenName parse_screen_name(const std::string& uri) {

@@ -52,6 +52,7 @@ Capture::Capture(const ScreenName& name, const SourceConfig& config, int width_p
   text_ = name.window.empty() ? "a monitor that the desktop shares" : "a window that the desktop shares";
   cues_.weigh = name.cues;
   wait_for_first(config, width_px, height_px);
+  if (const std::string black = describe_hidden(name); !black.empty()) text_ += fmt::format(", where {}", black);
   std::vector<PixelRect> hidden = name.hidden_regions;
   for (PixelRect& rect : hidden) rect = moved(rect, region_.value_or(PixelRect{}));
   picture_.hide(std::move(hidden));

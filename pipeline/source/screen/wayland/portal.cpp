@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -184,7 +185,8 @@ void Portal::keep_token() const {
   if (token_.empty() || request_.token_path.empty()) return;
   const std::string line = token_ + "\n";
   const int file = open(request_.token_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const bool written = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const bool private_to_owner = file >= 0 && fchmod(file, 0600) == 0;  // it may have been there before
+  const bool written = private_to_owner && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const int fault = errno;
   if (file >= 0) close(file);
   if (!written) {
