@@ -206,7 +206,8 @@ void Capture::start_input() {
   const xcb_window_t root = connection_.screen().root;
   if (draws_pointer_) xcb_xfixes_select_cursor_input(c, root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR);
   if (!connection_.find("XInputExtension")) return;
-  Reply<void>(xcb_input_xi_query_version_reply(c, xcb_input_xi_query_version(c, 2, 0), nullptr));
+  // From 2.1 on moves are reported while another program holds the pointer, as in each drag and menu.
+  Reply<void>(xcb_input_xi_query_version_reply(c, xcb_input_xi_query_version(c, 2, 1), nullptr));
   struct {
     xcb_input_event_mask_t head;
     std::uint32_t events;
