@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 from live_support import SACCADE
+from patience import wait_for
 from screen_support import HEIGHT, WHOLE, WIDTH, ScreenCase, grab
 
 SECRET = (255, 0, 255)
@@ -55,6 +56,26 @@ class HiddenTest(ScreenCase):
         self.wait_for_rows(self.rows() + 3, process)
         self.stop(process)
         self.assertEqual(self.seen(), 0)
+
+    def test_what_a_hidden_window_leaves_is_black_at_first(self):
+        ground = self.window((0, 0, WIDTH, HEIGHT), color=0x808080)
+        ground.paint_no_background()
+        secret = self.window((16, 16, 80, 48), title="Secret", color=0xff00ff)
+        process = self.dump(f"{self.name}&hide=Secret", *WHOLE, "--every", "frame", "--live-policy", "block")
+        self.wait_for_rows(1, process)
+        secret.move((200, 100, 80, 48))
+        self.assertEqual(tuple(grab(self.screen.display)[32, 32]), SECRET)  # nothing was drawn there
+        ground.fill((300, 200, 4, 4), 0)
+
+        def moved():
+            return [row for row in range(self.rows()) if not self.picture(row)[110, 210].any()]
+        wait_for(lambda: moved() or process.poll() is not None, missing="the window at its second place")
+        self.assertFalse(self.picture(moved()[0])[16:64, 16:96].any())
+        ground.fill((0, 0, WIDTH, HEIGHT), 0x808080)
+        wanted = np.full((HEIGHT, WIDTH, 3), 0x80, np.uint8)
+        wanted[100:148, 200:280] = 0
+        self.shows(process, wanted)
+        self.stop(process)
 
     def test_regions_are_black_and_the_report_says_so(self):
         self.window((0, 0, WIDTH, HEIGHT), color=0xff00ff)

@@ -12,7 +12,7 @@ def _xlib():
             ("XCreateSimpleWindow", _L, _P, _L, _I, _I, _U, _U, _U, _L, _L), ("XMapRaised", _I, _P, _L), ("XSync", _I, _P, _I),
             ("XStoreName", _I, _P, _L, ctypes.c_char_p), ("XSetForeground", _I, _P, _P, _L), ("XDestroyWindow", _I, _P, _L),
             ("XFillRectangle", _I, _P, _L, _P, _I, _I, _U, _U), ("XCreateFontCursor", _L, _P, _U), ("XDefineCursor", _I, _P, _L, _L), ("XMoveResizeWindow", _I, _P, _L, _I, _I, _U, _U), ("XCloseDisplay", _I, _P), ("XForceScreenSaver", _I, _P, _I),
-            ("XSetInputFocus", _I, _P, _L, _I, _L), ("XGrabServer", _I, _P), ("XUngrabServer", _I, _P)):
+            ("XSetInputFocus", _I, _P, _L, _I, _L), ("XSetWindowBackgroundPixmap", _I, _P, _L, _L), ("XGrabServer", _I, _P), ("XUngrabServer", _I, _P)):
         function = getattr(x, name)
         function.restype, function.argtypes = result, arguments
     return x
@@ -39,6 +39,11 @@ class Window:
     def fill(self, box, color):
         self.x.XSetForeground(self.display, self.pen, color)
         self.x.XFillRectangle(self.display, self.id, self.pen, *box)
+        self._sync()
+
+    def paint_no_background(self):
+        """What lay over it stays until the window is drawn, as with most toolkits."""
+        self.x.XSetWindowBackgroundPixmap(self.display, self.id, 0)
         self._sync()
 
     def show_pointer(self, shape=34):

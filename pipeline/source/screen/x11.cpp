@@ -36,15 +36,17 @@ xcb_atom_t atom(const Connection& connection, std::string_view name) {
   return reply ? reply->atom : xcb_atom_t{XCB_ATOM_NONE};
 }
 
-Reply<xcb_get_property_reply_t> property(const Connection& connection, xcb_window_t window, xcb_atom_t of) {
+xcb_get_property_cookie_t ask_property(const Connection& connection, xcb_window_t window, xcb_atom_t of) {
   constexpr std::uint32_t kMostWords = 1024;
-  if (of == XCB_ATOM_NONE) return nullptr;
-  const auto cookie = xcb_get_property(connection.get(), 0, window, of, XCB_ATOM_ANY, 0, kMostWords);
-  return wait_for<xcb_get_property_reply_t>(connection, cookie, xcb_get_property_reply);
+  return xcb_get_property(connection.get(), 0, window, of, XCB_ATOM_ANY, 0, kMostWords);
 }
 
-std::string text(const Connection& connection, xcb_window_t window, xcb_atom_t of) {
-  const auto reply = property(connection, window, of);
+// Null: the window lacks it, or is gone.
+Reply<xcb_get_property_reply_t> property(const Connection& connection, xcb_get_property_cookie_t asked) {
+  return wait_for<xcb_get_property_reply_t>(connection, asked, xcb_get_property_reply);
+}
+
+std::string text(const Reply<xcb_get_property_reply_t>& reply) {
   if (!reply || reply->format != 8) return "";
   return {static_cast<const char*>(xcb_get_property_value(reply.get())),
           static_cast<std::size_t>(xcb_get_property_value_length(reply.get()))};
@@ -155,7 +157,8 @@ std::vector<xcb_window_t> root_windows(const Connection& connection) {
 }
 
 std::vector<xcb_window_t> top_windows(const Connection& connection) {
-  const auto listed = property(connection, connection.screen().root, atom(connection, "_NET_CLIENT_LIST"));
+  const xcb_atom_t list = atom(connection, "_NET_CLIENT_LIST");
+  const auto listed = property(connection, ask_property(connection, connection.screen().root, list));
   if (!listed || listed->format != 32 || xcb_get_property_value_length(listed.get()) <= 0) {
     return root_windows(connection);
   }
@@ -163,11 +166,16 @@ std::vector<xcb_window_t> top_windows(const Connection& connection) {
   return {ids, ids + xcb_get_property_value_length(listed.get()) / 4};
 }
 
-std::vector<std::string> window_texts(const Connection& connection, xcb_window_t window) {
-  std::vector<std::string> texts;
-  for (const xcb_atom_t of :
-       {atom(connection, "_NET_WM_NAME"), xcb_atom_t{XCB_ATOM_WM_NAME}, xcb_atom_t{XCB_ATOM_WM_CLASS}}) {
-    texts.push_back(text(connection, window, of));
+std::vector<std::vector<std::string>> window_texts(const Connection& connection,
+                                                   const std::vector<xcb_window_t>& windows) {
+  const std::array<xcb_atom_t, 3> wanted{atom(connection, "_NET_WM_NAME"), XCB_ATOM_WM_NAME, XCB_ATOM_WM_CLASS};
+  std::vector<xcb_get_property_cookie_t> asked;
+  for (const xcb_window_t window : windows) {
+    for (const xcb_atom_t of : wanted) asked.push_back(ask_property(connection, window, of));
+  }
+  std::vector<std::vector<std::string>> texts(windows.size());
+  for (std::size_t n = 0; n < asked.size(); ++n) {
+    texts[n / wanted.size()].push_back(text(property(connection, asked[n])));
   }
   return texts;
 }
@@ -177,8 +185,9 @@ std::vector<Window> windows(const Connection& connection) {
   xcb_connection_t* const c = connection.get();
   const xcb_atom_t name = atom(connection, "_NET_WM_NAME");
   for (const xcb_window_t id : top_windows(connection)) {
-    Window window{.id = id, .title = text(connection, id, name)};
-    if (window.title.empty()) window.title = text(connection, id, XCB_ATOM_WM_NAME);
+    const auto ask = [&](xcb_atom_t of) { return text(property(connection, ask_property(connection, id, of))); };
+    Window window{.id = id, .title = ask(name)};
+    if (window.title.empty()) window.title = ask(XCB_ATOM_WM_NAME);
     const auto attributes = wait_for<xcb_get_window_attributes_reply_t>(connection, xcb_get_window_attributes(c, id),
                                                                         xcb_get_window_attributes_reply);
     const auto geometry =

@@ -60,7 +60,9 @@ struct Window {
 std::optional<xcb_window_t> window_number(const std::string& text);  // "0x1a", "26"
 std::vector<xcb_window_t> root_windows(const Connection& connection);
 std::vector<xcb_window_t> top_windows(const Connection& connection);  // the window manager's list, else as above
-std::vector<std::string> window_texts(const Connection& connection, xcb_window_t window);  // titles and classes
+// Titles and classes of each; the server is asked once for all.
+std::vector<std::vector<std::string>> window_texts(const Connection& connection,
+                                                   const std::vector<xcb_window_t>& windows);
 // Of the window on the root that is `window` or holds it, with its border; none: it is not shown.
 std::optional<PixelRect> box_on_root(const Connection& connection, xcb_window_t window);
 std::optional<PixelRect> focused_box(

@@ -12,7 +12,6 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/source/screen/x11_hidden.h"
 
 namespace saccade::x11 {
 namespace {
@@ -55,7 +54,7 @@ class SharedMemory {
 };
 
 Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, int height_px, const Log& log)
-    : ScreenCapture(uri, log), connection_(name.display, uri) {
+    : ScreenCapture(uri, log), connection_(name.display, uri), hidden_windows_(name.hidden_windows) {
   xcb_connection_t* const c = connection_.get();
   damage_event_ = connection_.need("DAMAGE")->first_event;
   fixes_event_ = connection_.need("XFIXES")->first_event;
@@ -64,7 +63,6 @@ Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, i
   find_area(name);
   if (const std::string hidden = describe_hidden(name); !hidden.empty()) text_ += fmt::format(", where {}", hidden);
   hidden_regions_ = name.hidden_regions;
-  hidden_windows_ = name.hidden_windows;
   picture_ = ScreenPicture(width_px > 0 ? width_px : area_.width, height_px > 0 ? height_px : area_.height);
   if (const auto randr = connection_.find("RANDR")) {
     randr_event_ = randr->first_event;
@@ -311,21 +309,23 @@ void Capture::follow_area(std::vector<PixelRect>& changed) {
 
 // What is hidden may have moved, and a window may have become one that is.
 void Capture::follow_hidden(std::vector<PixelRect>& changed) {
-  if (hidden_regions_.empty() && hidden_windows_.empty()) return;
+  if (hidden_regions_.empty() && !hidden_windows_.any()) return;
   std::vector<PixelRect> hidden = hidden_regions_;
-  if (!hidden_windows_.empty()) {
-    const std::vector<PixelRect> boxes = boxes_of_windows(connection_, hidden_windows_);
-    hidden.insert(hidden.end(), boxes.begin(), boxes.end());
-  }
+  const std::vector<PixelRect> boxes = hidden_windows_.boxes(connection_);
+  hidden.insert(hidden.end(), boxes.begin(), boxes.end());
   if (window_ == XCB_NONE) {
     for (PixelRect& rect : hidden) rect = {rect.x - area_.x, rect.y - area_.y, rect.width, rect.height};
   }
-  if (hidden == picture_.hidden()) return;
-  for (const std::vector<PixelRect>& rects : {picture_.hidden(), hidden}) {
-    for (const PixelRect& rect : rects) {
+  const std::vector<PixelRect>& before = picture_.hidden();
+  if (hidden == before) return;
+  const auto note_new = [&](const std::vector<PixelRect>& from, const std::vector<PixelRect>& to) {
+    for (const PixelRect& rect : to) {
+      if (std::find(from.begin(), from.end(), rect) != from.end()) continue;
       if (const PixelRect inside = clipped(rect); !is_empty(inside)) changed.push_back(inside);
     }
-  }
+  };
+  note_new(before, hidden);
+  note_new(hidden, before);
   picture_.hide(std::move(hidden));
 }
 
@@ -403,7 +403,7 @@ bool Capture::follow_pointer(std::vector<PixelRect>& changed) {
 
 std::vector<PixelRect> Capture::read() {
   std::vector<PixelRect> changed;
-  const GrabbedServer grabbed(connection_, !hidden_windows_.empty());
+  const GrabbedServer grabbed(connection_, hidden_windows_.any());
   if (moved_) follow_area(changed);
   follow_hidden(changed);
   if (damaged_) take_damage(changed);

@@ -19,6 +19,7 @@
 #include "pipeline/source/screen/screen_capture.h"
 #include "pipeline/source/screen/screen_name.h"
 #include "pipeline/source/screen/x11.h"
+#include "pipeline/source/screen/x11_hidden.h"
 
 namespace saccade::x11 {
 
@@ -63,7 +64,7 @@ class Capture final : public ScreenCapture {
   xcb_drawable_t source_ = XCB_NONE;  // pixels are read from here
   PixelRect area_;                    // of the source
   std::vector<PixelRect> hidden_regions_;
-  std::vector<std::string> hidden_windows_;
+  HiddenWindows hidden_windows_;
   std::unique_ptr<SharedMemory> memory_;
   xcb_damage_damage_t damage_ = XCB_NONE;
   std::uint32_t region_ = XCB_NONE;

@@ -1,7 +1,9 @@
 // Windows of an X screen that are kept out of its picture, wherever they go.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/frame_view.h"
@@ -23,8 +25,25 @@ class GrabbedServer {
   const bool grabbed_;
 };
 
-// The boxes, in pixels of the screen, of the windows that are shown and that one of `names` names: a number, or a part
-// of the title or of the class (WM_CLASS). With its frame, if a window manager has put one around it.
-std::vector<PixelRect> boxes_of_windows(const Connection& connection, const std::vector<std::string>& names);
+// Note [Left by hidden windows]
+// Where a window was moved away or closed, its pixels stay until what lies below is drawn: the server paints no window
+// whose background is None, and a compositor may fade the window out. So the place stays hidden for half a second.
+class HiddenWindows {
+ public:
+  // Each a number, or a part of the title or of the class (WM_CLASS).
+  explicit HiddenWindows(std::vector<std::string> names) : names_(std::move(names)) {}
+
+  bool any() const { return !names_.empty(); }
+  // In pixels of the screen: where those that are shown are, or were in the last half second.
+  std::vector<PixelRect> boxes(const Connection& connection);
+
+ private:
+  struct Place {
+    PixelRect area;
+    std::int64_t left_ns = 0;  // when it was first found empty; 0: a window is there
+  };
+  std::vector<std::string> names_;
+  std::vector<Place> places_;
+};
 
 }  // namespace saccade::x11
