@@ -26,6 +26,13 @@ class EyeError(Exception):
     """What was asked for can't be shown; the text says why, for the agent."""
 
 
+def _without_cues(source: str) -> str:
+    """A screen's name that asks its server for no focus and no keys: they weigh only with lattice adaptive."""
+    if not source.startswith("screen:") or "cues=" in source:
+        return source
+    return f"{source}{'&' if '?' in source else '?'}cues=no"
+
+
 class Eye:
     """The newest frame of an input, at the moment of each call.
 
@@ -44,7 +51,7 @@ class Eye:
         # Pictures are RGBA: a screen's are, and of a video FFmpeg makes them.
         vf = None if source.startswith(("screen:", "test:")) else "format=rgba"
         self._stream = Stream(
-            source,
+            _without_cues(source),
             device="cpu",
             array="numpy",
             lattice="uniform",
