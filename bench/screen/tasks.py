@@ -118,7 +118,7 @@ class Solver:
             await self.click(await self.where(text))
 
     async def fields(self) -> list[Box]:
-        """Text fields, from the top: two grey lines, longer than a button's, one above the other."""
+        """Text fields, from the top: frames of grey lines that are longer than a button's."""
         width, height = self.desktop.size
         _, (image,) = await self.tools.ask("zoom", box=[0, QUERY, width, height])
         grey = (np.ptp(image, axis=2) < 12) & (abs(image.mean(axis=2) - 118) < 25)
@@ -128,7 +128,10 @@ class Solver:
         for top, bottom in itertools.pairwise(begins):
             if 12 * SCALE < bottom - top < 30 * SCALE:
                 across = np.flatnonzero(grey[top])
-                found.append([int(across[0]), top + QUERY, int(across[-1]), bottom + QUERY])
+                left, right = int(across[0]), int(across[-1])
+                side = grey[top + 5 : bottom - 5, max(left - 5, 0) : left + 5]
+                if side.any(axis=1).mean() > 0.9:  # otherwise it is the ground between two fields
+                    found.append([left, top + QUERY, right, bottom + QUERY])
         if not found:
             raise LookupError("no text field is seen")
         return found

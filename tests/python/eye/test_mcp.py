@@ -173,16 +173,23 @@ def test_changes_are_named_to_the_pixel(display: str, window: Any) -> None:
     asked(questions, f"screen:{display}?pointer=no")
 
 
-def test_find_names_the_box_of_a_text(tmp_path: Path) -> None:
+Lines = dict[str, tuple[int, int]]  # a text and its place
+
+
+def page_of(lines: Lines) -> tuple[Any, dict[str, Any]]:
+    """A page with lines of text, and the box of each."""
+    image, draw, font = (import_or_skip(f"PIL.{name}") for name in ("Image", "ImageDraw", "ImageFont"))
     if shutil.which("tesseract") is None:
         skip_or_fail("tesseract", "tesseract is not installed")
-    image, draw, font = (import_or_skip(f"PIL.{name}") for name in ("Image", "ImageDraw", "ImageFont"))
-    page = image.new("RGB", (WIDTH, HEIGHT), "white")
-    typeface = font.load_default(size=18)
-    boxes = {}
-    for text, at in (("Save the file", (60, 50)), ("Cancel", (320, 210)), ("Save as", (60, 300))):
-        draw.Draw(page).text(at, text, "black", typeface)
-        boxes[text] = draw.Draw(page).textbbox(at, text, typeface)
+    page, typeface = image.new("RGB", (WIDTH, HEIGHT), "white"), font.load_default(size=18)
+    pen = draw.Draw(page)
+    for text, at in lines.items():
+        pen.text(at, text, "black", typeface)
+    return page, {text: pen.textbbox(at, text, typeface) for text, at in lines.items()}
+
+
+def test_find_names_the_box_of_a_text(tmp_path: Path) -> None:
+    page, boxes = page_of({"Save the file": (60, 50), "Cancel": (320, 210), "Save as": (60, 300)})
     page.save(tmp_path / "page.png")
 
     async def questions(ask: Ask) -> None:
@@ -195,6 +202,39 @@ def test_find_names_the_box_of_a_text(tmp_path: Path) -> None:
         assert (await ask("find", text="Delete")).structured_content["matches"] == []
 
     asked(questions, str(tmp_path / "page.png"))
+
+
+def test_find_reads_whole_lines_after_a_part_of_them_changed(tmp_path: Path) -> None:
+    above, below = {"These words stay as they are, line one": (60, 75)}, {"and so does line three": (60, 125)}
+    readings: list[Lines] = [
+        {**above, "Move the quick brown fox over the lazy dog": (60, 100), **below},
+        {**above, "Move the quick brown cat over the lazy dog": (60, 100), **below},  # far from both ends
+        {
+            **above,
+            "Give the quick brown cat over to the lazy man": (60, 100),
+            **below,
+        },  # the start, the end, and between
+        {**above, "Give the quick": (60, 100), **below},
+        {**above, "Give the quick answer": (60, 100), **below, "Submit": (400, 300)},
+        {"Submit": (430, 300)},  # over a part of where it was
+        {},
+    ]
+    pages = [page_of(lines) for lines in readings]
+    clip = tmp_path / "pages.mkv"
+    command = ["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{WIDTH}x{HEIGHT}"]
+    command += ["-framerate", "1", "-i", "-", "-c:v", "png", str(clip)]
+    subprocess.run(command, input=b"".join(page.tobytes() for page, _ in pages), check=True)
+
+    async def questions(ask: Ask) -> None:
+        for _, boxes in pages:
+            await ask("look")  # the next frame
+            lines = (await ask("find", text="")).structured_content["matches"]
+            assert [line["text"] for line in lines] == list(boxes)
+            for line in lines:
+                assert np.abs(np.subtract(line["box"], boxes[line["text"]])).max() <= 3
+                assert (await ask("find", text=line["text"])).structured_content["matches"] == [line]
+
+    asked(questions, str(clip))
 
 
 def test_refusals_say_what_to_do(clip: Path) -> None:
