@@ -58,17 +58,18 @@ class Reader:
         return self._words
 
     def _read_region(self, picture: Picture, region: Box, changed: list[Box]) -> None:
-        """Replace the lines that lie in a region and in the margin around it."""
+        """Replace the lines that changes of a region touch."""
         whole = (0, 0, picture.shape[1], picture.shape[0])
+        inside = [box for box in changed if _within(box, region)]
         box, margin = _inside(_grown(region, _MARGIN_PX), whole), _MARGIN_PX
         while True:
-            # Lines that reach out of the box did not change. They are read in part, so they stay as they were.
-            kept = [line for line in _lines(self._words) if not _within(_box_of(line), box)]
+            # What did not change stays as it was: of some of it only a part lies in the box, and readers miss lines.
+            kept = [line for line in _lines(self._words) if not _touches_any(_box_of(line), inside)]
             known = [_box_of(line) for line in kept]
             words = [word for word in self._read_box(picture, box) if not any(_lies_on(word, line) for line in known)]
             lines = _lines(words)
             cut = [line for line in lines if _is_cut(_box_of(line), box, whole)]
-            grown = [_grown(_box_of(line), margin) for line in cut if _touches_any(_box_of(line), changed)]
+            grown = [_grown(_box_of(line), margin) for line in cut if _touches_any(_box_of(line), inside)]
             if not grown:
                 break
             box, margin = _inside(_around([box, *grown]), whole), 2 * margin
