@@ -111,7 +111,13 @@ class Solver:
     async def click(self, box: Box) -> None:
         x, y = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
         self.desktop.do("mousemove", x, y, "click", 1)
-        await self.tools.ask("wait_for_change", seconds=1)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until what was done has its effect and moves no more; a caret blinks for ever."""
+        for _ in range(8):
+            if not (await self.tools.ask("wait_for_change", seconds=1))[0]["changed"]:
+                break
 
     async def click_text(self, *texts: str) -> None:
         for text in texts:
@@ -151,7 +157,7 @@ class Solver:
             await self.click_text("cancel")
             await self.click(box)
         self.desktop.do("type", "--delay", 20, text)
-        await self.tools.ask("wait_for_change", seconds=1)
+        await self.settle()
 
     async def solve(self) -> str:
         """Do what the task says. Returns it."""
