@@ -82,7 +82,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _rate(text: str) -> float:
-    return float(text.removesuffix("/s"))
+    try:
+        return float(text.removesuffix("/s"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not tokens a second, such as 2000/s") from None
 
 
 def _stream_options(rest: Sequence[str]) -> dict[str, str]:

@@ -13,6 +13,9 @@ from pysaccade.watching._gate import Gate
 from pysaccade.watching._server import Server
 from pysaccade.watching._watcher import Answer, Counts, Watcher
 
+_MOST = 1e9  # of seconds, and of tokens a second
+_LEAST_SIDE = 56  # of a view: pipeline/views/crops.cpp
+
 
 def answers(
     source: Any,
@@ -64,16 +67,18 @@ def answers(
         InputError: The source can't be used, or breaks later on.
         ServerError: The server refuses the key, the address or the model. Other failures are logged, and asked again.
     """
-    gate = Gate(
-        number(budget, "watch", "budget"),
-        whole(tokens, "watch", "tokens", 1, 1 << 30),
-        whole(in_flight, "watch", "in_flight", 1, 64),
-    )
-    if not budget > 0:
-        raise ValueError(f"watch: budget is {budget:g} tokens a second; give more than 0")
-    if not number(timeout, "watch", "timeout") > 0:
-        raise ValueError(f"watch: timeout is {timeout:g} s; give more than 0")
+    budget = number(budget, "watch", "budget")
+    tokens = whole(tokens, "watch", "tokens", 1, 1 << 30)
+    in_flight = whole(in_flight, "watch", "in_flight", 1, 64)
+    if not 0 < budget <= _MOST:
+        raise ValueError(f"watch: budget is {budget:g} tokens a second; give more than 0, at most {_MOST:g}")
+    if not 0 < number(timeout, "watch", "timeout") <= _MOST:
+        raise ValueError(f"watch: timeout is {timeout:g} s; give more than 0, at most {_MOST:g}")
     counted = rule_for(model) if rule is None else rule_of(rule, "watch")
+    picture = _least_tokens(counted)
+    if picture > tokens:
+        raise ValueError(f"watch: tokens is {tokens} a message, and one picture takes {picture}; give as many or more")
+    gate = Gate(budget, tokens, in_flight, picture)
     server = Server(vlm, api, model, timeout, max_tokens)
     if isinstance(source, Stream):
         return _run(source, False, server, counted, gate, api, ask, counts)
@@ -108,6 +113,12 @@ def rule_for(model: str) -> TokenRule:
     if not rows:
         raise ValueError(f"watch: how {quoted(model)} counts is not known; give a rule: {', '.join(TokenRule.names())}")
     return TokenRule.of(max(rows, key=len))
+
+
+def _least_tokens(rule: TokenRule) -> int:
+    """Of the smallest view."""
+    side = -(-_LEAST_SIDE // max(rule.step_px, 1)) * rule.step_px or 1
+    return rule.tokens(side, side)
 
 
 def _plain(name: str) -> str:

@@ -11,12 +11,21 @@ class Gate:
     Times of the bucket are the source's; those of pauses are real ones.
 
     The bucket gains `rate` tokens a second and holds one second's, or one message's where that is more. It begins full.
-    A message is planned once the bucket holds half of the largest one: with less, text would be cut to pieces.
+    A message is planned once the bucket holds half of the largest one, with less text would be cut to pieces, and once
+    it holds the smallest picture.
     """
 
-    def __init__(self, rate: float, message: int, in_flight: int) -> None:
-        """`message`: the most tokens of one; `in_flight`: the most requests at a time."""
+    def __init__(self, rate: float, message: int, in_flight: int, picture: int = 1) -> None:
+        """Begin with a full bucket.
+
+        Args:
+            rate: Tokens a second.
+            message: The most tokens of one.
+            in_flight: The most requests at a time.
+            picture: The fewest tokens of one; at most `message`.
+        """
         self._rate, self._message, self._slots = rate, message, in_flight
+        self._least = max(picture, (message + 1) // 2)
         self._most = self._held = max(rate, float(message))
         self._filled_at: float | None = None
         self._pause_until = 0.0
@@ -26,7 +35,7 @@ class Gate:
         """Tokens that the bucket lets be sent now; 0: none."""
         self._fill(now)
         allowed = min(int(self._held), self._message)
-        return allowed if 2 * allowed >= self._message else 0
+        return allowed if allowed >= self._least else 0
 
     @property
     def is_full(self) -> bool:
@@ -40,7 +49,7 @@ class Gate:
     def shortage(self, now: float) -> float:
         """Seconds until the bucket holds enough for a message."""
         self._fill(now)
-        return max((self._message / 2 + 1 - self._held) / self._rate, 0.0)
+        return max((self._least + 1 - self._held) / self._rate, 0.0)
 
     def send(self, tokens: int) -> None:
         """Take a request's tokens and its place."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import email.utils
 import json
+import math
 import os
 import queue
+import re
 import threading
 import time
 import urllib.error
@@ -16,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pysaccade._native._arguments import quoted, shown_url
+from pysaccade._native._arguments import quoted, shown_url, whole
 
 _AGAIN = {408, 409, 425, 429}
 _STOP = {401, 402, 403, 404, 405}
@@ -47,6 +49,8 @@ class Failure:
     """No request can succeed."""
     counted: bool = True
     """The model may have counted its tokens."""
+    foreign: bool = False
+    """The answer is not one of the API: another server may be there."""
     retry_after: float | None = None
 
 
@@ -61,11 +65,7 @@ class Server:
         if api not in APIS:
             raise ValueError(f"watch: api is {' or '.join(APIS)}, not {quoted(api)}")
         form = APIS[api]
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(
-                f"watch: the server is a URL such as http://localhost:8000/v1, not {quoted(shown_url(url))}"
-            )
+        parts = _parts(url)
         if "@" in parts.netloc:
             raise ValueError(f"watch: the server's URL has a user; put the key into {form.key_name} instead")
         path = parts.path.rstrip("/")
@@ -76,7 +76,9 @@ class Server:
         self._key = os.environ.get(form.key_name, "").strip()
         if not self._key.isascii() or not self._key.isprintable():
             raise ValueError(f"watch: {form.key_name} has characters that no key has; set it again")
-        self._fixed = {"model": model, **form.fixed, **({} if max_tokens is None else {"max_tokens": max_tokens})}
+        self._secrets = _spellings(self._key)
+        most = {} if max_tokens is None else {"max_tokens": whole(max_tokens, "watch", "max_tokens", 1, 1 << 30)}
+        self._fixed = {"model": model, **form.fixed, **most}
         self._opener = urllib.request.build_opener(_NoRedirect)
         self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
 
@@ -103,14 +105,19 @@ class Server:
                 text = self._clean(response.read(_MOST_BYTES))
         except urllib.error.HTTPError as error:
             return self._failure(error)
+        except TimeoutError:
+            return Failure(f"nothing came for {self._timeout:g} s")
         except urllib.error.URLError as error:  # it was not reached
-            return Failure(self._clean(str(error.reason)), counted=isinstance(error.reason, TimeoutError))
+            if isinstance(error.reason, TimeoutError):
+                return Failure(f"nothing came for {self._timeout:g} s")
+            return Failure(self._clean(str(error.reason)), counted=False)
         except Exception as error:  # the connection ended
             return Failure(self._clean(str(error) or type(error).__name__))
         try:
             return self._form.read(json.loads(text))
         except (ValueError, LookupError, TypeError, AttributeError):
-            return Failure(f"its answer is not one of this API: {text[:_SHOWN]!r}")
+            advice = "check the URL and the API"
+            return Failure(f"its answer is not one of this API: {text[:_SHOWN]!r}; {advice}", foreign=True)
 
     def _failure(self, error: urllib.error.HTTPError) -> Failure:
         with error:
@@ -120,17 +127,27 @@ class Server:
                 text = ""
         code = error.code
         again = code in _AGAIN or code >= 500
+        advice = self._advice(code)
         return Failure(
-            f"{code} {self._clean(str(error.reason))}{': ' if text else ''}{text}",
+            f"{code} {self._clean(str(error.reason))}{': ' if text else ''}{text}{'; ' if advice else ''}{advice}",
             refused=not again,
             stop=code in _STOP or code < 400,
             counted=False,
             retry_after=_seconds(error.headers.get("Retry-After")),
         )
 
+    def _advice(self, code: int) -> str:
+        if code in (401, 403):
+            return f"{'check' if self._key else 'set'} {self._form.key_name}"
+        if code in (404, 405):
+            return "check the URL and the model's name"
+        return "give the URL that it redirects to" if code < 400 else ""
+
     def _clean(self, said: bytes | str) -> str:
         text = said if isinstance(said, str) else said.decode("utf-8", "replace")
-        return text.replace(self._key, "***") if self._key else text
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
 
     def __str__(self) -> str:
         return shown_url(self._url)
@@ -143,12 +160,40 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _parts(url: str) -> urllib.parse.SplitResult:
+    """A server's URL.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except (AttributeError, TypeError, ValueError):  # brackets, or a port that there is not
+        fits = False
+    if not fits or re.search(r"[^!-~]", url):
+        given = _without_query(url) if isinstance(url, str) else url
+        raise ValueError(f"watch: the server is a URL such as http://localhost:8000/v1, not {given!r:.80}")
+    return parts
+
+
+def _without_query(url: str) -> str:
+    return shown_url(url) if "://" in url else shown_url(f"http://{url}").removeprefix("http://")
+
+
+def _spellings(key: str) -> list[str]:
+    """The key as a server may write it, the longest first: in JSON a quote, a backslash and a slash may be escaped."""
+    in_json = json.dumps(key)[1:-1]
+    return sorted({key, in_json, in_json.replace("/", "\\/")}, key=len, reverse=True) if key else []
+
+
 def _seconds(said: str | None) -> float | None:
     """Of Retry-After: seconds, or a date."""
     if not said:
         return None
     try:
-        return max(float(said), 0.0)
+        seconds = float(said)
+        return max(seconds, 0.0) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:
@@ -174,12 +219,16 @@ class Api:
 
 
 def _openai(answer: Any) -> Reply:
-    return Reply(answer["choices"][0]["message"]["content"] or "", answer.get("usage"))
+    content = answer["choices"][0]["message"]["content"] or ""
+    return Reply(content if isinstance(content, str) else _joined(content), answer.get("usage"))
 
 
 def _anthropic(answer: Any) -> Reply:
-    text = "".join(block["text"] for block in answer["content"] if block["type"] == "text")
-    return Reply(text, answer.get("usage"))
+    return Reply(_joined(answer["content"]), answer.get("usage"))
+
+
+def _joined(blocks: Any) -> str:
+    return "".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 APIS = {

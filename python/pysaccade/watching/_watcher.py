@@ -19,7 +19,7 @@ from pysaccade.watching._server import Failure, Outcome, Reply, ServerError
 _REPEAT_S = 5.0  # what was shown so lately is not news: a cursor that blinks
 _SLICE_S = 0.1
 _TILE_PX = 16  # what is held is kept by such tiles
-_REFUSALS = 3  # before the first answer: the model takes no pictures
+_REFUSALS = 3  # before the first answer: the model takes no pictures, or the server is of another API
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +114,7 @@ class Watcher:
         self._over = False
         self._pending = False  # the frame may hold something that was not sent
         self._failing = False
+        self._refusals = 0
         self._after_end_s = 0.0  # a file's time goes on until the budget lets all be sent
         self._begun_at: float | None = None
 
@@ -206,12 +207,14 @@ class Watcher:
     def _fail(self, views: Views, failure: Failure) -> None:
         """The model does not have these views: unless it refuses them, what they showed is sent again as it then is."""
         self.counts.failures += 1
-        if failure.stop or (failure.refused and not self.counts.answers and self.counts.failures >= _REFUSALS):
+        self._refusals += failure.refused or failure.foreign
+        if failure.stop or (not self.counts.answers and self._refusals >= _REFUSALS):
             raise ServerError(f"{self.server}: {failure.line}")
         if failure.refused:
             _process.LOGGER.warning("%s: %s; frame %d is left out", self.server, failure.line, views.frame)
         elif not self._failing:
-            _process.LOGGER.warning("%s: %s; what it was sent is sent again", self.server, failure.line)
+            wait = f", after {failure.retry_after:g} s" if failure.retry_after else ""
+            _process.LOGGER.warning("%s: %s; it is asked again%s", self.server, failure.line, wait)
         self._failing = not failure.refused
         self.gate.fail(
             self.now(),

@@ -72,6 +72,44 @@ def test_the_budget_holds_and_loses_nothing() -> None:
     assert len(found) < 25  # several lines a message
 
 
+def test_a_picture_that_takes_more_than_half_a_message_waits_for_the_budget() -> None:
+    """What appears at the end of a file, while the bucket holds less than Gemma's one size of a picture."""
+
+    def frames() -> Iterator[tuple[Picture, float]]:
+        for number in range(8):
+            frame = ground()
+            if number == 7:
+                frame[200:212, 300:390] = glyphs(0)
+            yield frame, number / 4
+
+    with model_server() as server:
+        found = list(watch.answers(frames(), server.url, model="gemma3:4b", ask="?", budget=70, tokens=256))
+    assert [answer.views.frame for answer in found] == [0, 7]
+    assert reached(server.requests, 1) == [0]
+
+
+def test_a_server_of_another_api_ends_it() -> None:
+    """The third answer that is not one of the API, if there was none before."""
+    refused = Fault(200, body="<html>Welcome</html>")
+    faults = {0: Fault(503, {"Retry-After": "0.01"}), 1: Fault(503, {"Retry-After": "0.01"})}
+    with (
+        model_server(lambda number, _: faults.get(number, refused)) as server,
+        pytest.raises(watch.ServerError, match="not one of this API: '<html>Welcome</html>'; check the URL"),
+    ):
+        list(watch.answers(onsets(2), server.url, model=MODEL, ask="?"))
+    assert len(server.requests) == 5
+
+
+def test_an_answer_may_be_a_list_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As servers give it whose models think. A key that it repeats as JSON escapes it is replaced too."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a/b")
+    blocks = r'[{"type": "thinking", "thinking": []}, {"type": "text", "text": "a key is sk-a\/b"}]'
+    body = '{"choices": [{"message": {"content": ' + blocks + "}}]}"
+    with model_server(lambda *_: Fault(200, body=body)) as server:
+        found = list(watch.answers(onsets(1), server.url, model=MODEL, ask="?"))
+    assert [answer.text for answer in found] == ["a key is ***"] * 2
+
+
 def test_a_server_that_fails_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
     faults: dict[int, Fault] = {
         0: Fault(429, {"Retry-After": "0.01"}),
@@ -160,14 +198,32 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
             list(watch.answers(onsets(1), **given))
 
     fails("URL such as http", vlm="localhost:8000")
+    fails("URL such as http.*, not 'ftp://127.0.0.1'", vlm="ftp://127.0.0.1")
+    fails("URL such as http", vlm="http://127.0.0.1:99999")
+    fails("URL such as http", vlm="http://[::1/v1")
+    fails("URL such as http.*, not 'http://local host/v1'", vlm="http://local host/v1?key=a")
+    fails("URL such as http.*, not 'localhost/v1'", vlm="localhost/v1?key=a")
+    fails("URL such as http", vlm=None)
     fails("URL has a user; put the key into OPENAI_API_KEY", vlm="http://user:pass@127.0.0.1:9")
     fails("api is openai or anthropic, not 'gemini'", api="gemini")
     fails("how 'mine' counts is not known; give a rule: qwen2-vl", model="mine")
     fails("no model 'gpt'", rule="gpt")
     fails("more than 0", budget=0)
+    fails("more than 0", budget=float("inf"))
+    fails("more than 0", timeout=float("inf"))
+    fails("max_tokens is 0", max_tokens=0)
+    fails("tokens is 1568 a message, and one picture takes 8500", rule="gpt-4o-mini")
     fails("in_flight is 0", in_flight=0)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a\nb")
     fails("OPENAI_API_KEY has characters")
+
+
+@pytest.mark.parametrize(("key", "advice"), [("", "set OPENAI_API_KEY"), ("sk-old", "check OPENAI_API_KEY")])
+def test_a_refused_key_is_named(key: str, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    refusing = model_server(lambda *_: Fault(401))
+    with refusing as server, pytest.raises(watch.ServerError, match=f"401 Unauthorized; {advice}"):
+        list(watch.answers(onsets(1), server.url, model=MODEL, ask="?"))
 
 
 @pytest.mark.parametrize(
