@@ -73,6 +73,30 @@ def whole(value: Any, who: str, name: str, least: int, most: int) -> int:
     return number
 
 
+def word(value: Any, name: str, words: dict[str, int]) -> int:
+    """Return the code of one of these words.
+
+    Raises:
+        ValueError: It is none of them.
+    """
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} is {', '.join(words)}, not {quoted(value)}")
+    return words[value]
+
+
+def pair(value: Any, name: str, form: str) -> tuple[Any, Any]:
+    """Return two values that come together.
+
+    Raises:
+        TypeError: They are not two.
+    """
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} takes {form}, not {shown(value)}") from None
+    return first, second
+
+
 def number(value: Any, who: str, name: str) -> float:
     """Return a number as a float: Python's, NumPy's, or a tensor of one.
 

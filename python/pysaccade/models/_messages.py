@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pysaccade._native._arguments import quoted
+from pysaccade._native._arguments import quoted, shown
 from pysaccade.models._view import View
 from pysaccade.picture._png import encode_png
 
@@ -45,10 +45,12 @@ def messages(api: str, views: Sequence[View], said: str, text: str | None) -> li
     """One user message in an API's form: the images, then the sentence and `text`.
 
     Raises:
-        ValueError: There is no such API.
+        TypeError, ValueError: There is no such API, or `text` is not one.
     """
-    if api not in _FORMS:
+    if not isinstance(api, str) or api not in _FORMS:
         raise ValueError(f"Views.messages: the API is {', '.join(_FORMS)}, not {quoted(api)}")
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"Views.messages: text takes a str, not {shown(text)}")
     picture, words, key = _FORMS[api]
     line = " ".join(part for part in (said, text) if part)
     content = [picture(view) for view in views] + ([words(line)] if line else [])

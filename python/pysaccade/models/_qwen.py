@@ -57,7 +57,7 @@ def qwen(source: Any, model: str = "qwen2.5-vl", *, whole: bool = False, **optio
         ValueError: There is no such model, or the stream does not give its cells.
         InputError, UnavailableError: As `Stream`.
     """
-    if model not in _KINDS:
+    if not isinstance(model, str) or model not in _KINDS:
         raise ValueError(f"qwen: model is {', '.join(_KINDS)}, not {quoted(model)}")
     kind = _KINDS[model]
     stream, owned = opened(source, kind, "qwen", "uniform:0", options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pysaccade._native import _abi, _calls
-from pysaccade._native._arguments import quoted, whole
+from pysaccade._native._arguments import number, quoted, whole, word
 
 RESIZINGS = {
     "multiples": _abi.SACCADE_RESIZING_MULTIPLES,
@@ -75,7 +75,7 @@ class TokenRule:
         Raises:
             ValueError: The table does not have it.
         """
-        found = table().get(model)
+        found = table().get(model) if isinstance(model, str) else None
         if found is None:
             raise ValueError(
                 f"TokenRule: there is no model {quoted(model)}; one of {', '.join(table())}, or a TokenRule"
@@ -93,7 +93,7 @@ class TokenRule:
         Raises:
             ValueError: Its server refuses such a picture.
         """
-        return self._count(width, height)[0]
+        return self._count("tokens", width, height)[0]
 
     def seen(self, width: int, height: int) -> tuple[int, int]:
         """(width, height) that the server makes of a picture of this size.
@@ -101,7 +101,7 @@ class TokenRule:
         Raises:
             ValueError: It refuses such a picture.
         """
-        return self._count(width, height)[1:]
+        return self._count("seen", width, height)[1:]
 
     def fit(self, width: int, height: int, tokens: int) -> tuple[int, int]:
         """Find the largest (width, height) of at most so many tokens that the server does not resize.
@@ -120,10 +120,10 @@ class TokenRule:
             raise ValueError(f"TokenRule.fit: no picture of {tokens} tokens is left as it is; give more tokens")
         return size[0], size[1]
 
-    def _count(self, width: int, height: int) -> tuple[int, int, int]:
+    def _count(self, who: str, width: int, height: int) -> tuple[int, int, int]:
         out = (ctypes.c_int32 * 3)()
         at = ctypes.addressof(out)
-        sides = _side(width, "tokens", "width"), _side(height, "tokens", "height")
+        sides = _side(width, who, "width"), _side(height, who, "height")
         status = _calls.library().saccade_token_rule_count(ctypes.byref(self.native()), *sides, at, at + 4, at + 8)
         _calls.check(status, "TokenRule: ")
         return out[0], out[1], out[2]
@@ -135,14 +135,11 @@ class TokenRule:
             value = getattr(self, field.name)
             if field.name in ("resizing", "answer"):
                 words = RESIZINGS if field.name == "resizing" else ANSWERS
-                if value not in words:
-                    raise ValueError(f"TokenRule: {field.name} is {', '.join(words)}, not {quoted(value)}")
-                setattr(rule, field.name, words[value])
+                setattr(rule, field.name, word(value, f"TokenRule: {field.name}", words))
             elif field.name == "unit_tokens":
-                rule.unit_tokens = float(value)
+                rule.unit_tokens = number(value, "TokenRule", field.name)
             elif field.name not in ("name", "source", "date"):
-                least = 0
-                setattr(rule, field.name, whole(value, "TokenRule", field.name, least, 1 << 30))
+                setattr(rule, field.name, whole(value, "TokenRule", field.name, 0, 1 << 30))
         return rule
 
 

@@ -181,10 +181,11 @@ def opened(source: Any, kind: TowerKind, who: str, lattice: str, options: dict[s
     if not isinstance(source, Stream):
         return Stream(source, **{"fixation": "center", **options, "array": "torch", **wanted}), True
     settings = source._settings
-    if options or any(settings.get(name) != value for name, value in wanted.items()) or source._word != "u8":
+    differs = any(settings.get(name) != value for name, value in wanted.items()) or settings["array"] == "numpy"
+    if options or differs or source._word != "u8":
         raise ValueError(
             f"{who}: takes a source with options, or a Stream with lattice='{lattice}', patch_size={kind.cell_px}, "
-            "samples of u8 and no further options"
+            "samples of u8 as tensors and no further options"
         )
     return source, False
 

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from pysaccade._native import _abi, _calls
-from pysaccade._native._arguments import number, quoted, shown, whole
+from pysaccade._native._arguments import number, pair, shown, whole, word
 from pysaccade.emission._emission import Emission
 from pysaccade.models._messages import caption, messages
 from pysaccade.models._rules import ANSWERS, TokenRule, rule_of
@@ -158,6 +158,8 @@ class Views(Sequence[View]):
         return (index, *self._map("from_frame", index, x, y, coordinates))
 
     def _index(self, i: int, who: str) -> int:
+        if not self._views:
+            raise ValueError(f"Views.{who}: there are no views: nothing changed that was not sent")
         return whole(i, f"Views.{who}", "i", 0, max(len(self) - 1, 0))
 
     def _map(self, name: str, i: int, x: float, y: float, coordinates: _abi.saccade_coordinates) -> tuple[float, float]:
@@ -172,14 +174,10 @@ class Views(Sequence[View]):
         self, who: str, units: str | None, seen: tuple[int, int] | None, space: str
     ) -> _abi.saccade_coordinates:
         struct = _calls.new(_abi.saccade_coordinates)
-        if units is not None and units not in ANSWERS:
-            raise ValueError(f"Views.{who}: units is {', '.join(ANSWERS)}, not {quoted(units)}")
-        if space not in _SPACES:
-            raise ValueError(f"Views.{who}: space is {', '.join(_SPACES)}, not {quoted(space)}")
-        struct.answer = -1 if units is None else ANSWERS[units]
-        struct.space = _SPACES[space]
+        struct.answer = -1 if units is None else word(units, f"Views.{who}: units", ANSWERS)
+        struct.space = word(space, f"Views.{who}: space", _SPACES)
         if seen is not None:
-            width, height = seen
+            width, height = pair(seen, f"Views.{who}: seen", "(width, height)")
             struct.seen_width = whole(width, f"Views.{who}", "seen[0]", 1, 1 << 20)
             struct.seen_height = whole(height, f"Views.{who}", "seen[1]", 1, 1 << 20)
         return struct
@@ -213,10 +211,7 @@ def of_emission(emission: Emission, budget: int, model: Any, look: Any, new_only
     settings.tokens = whole(budget, who, "budget", 1, 1 << 30)
     settings.new_only = bool(new_only)
     if look is not None:
-        try:
-            u, v = look
-        except (TypeError, ValueError):
-            raise TypeError(f"{who}: look takes (u, v), not {shown(look)}") from None
+        u, v = pair(look, f"{who}: look", "(u, v)")
         settings.look_u, settings.look_v = number(u, who, "look[0]"), number(v, who, "look[1]")
         settings.has_look = 1
     return Views(maker.views(settings, who), rule, emission)
@@ -255,11 +250,19 @@ def views(
     """
     if isinstance(source, Stream):
         return _of_stream(source, budget, model, look, new_only)
-    image = np.asarray(source) if hasattr(source, "__array_interface__") else source
+    image = _pixels(source)
     if not hasattr(image, "shape"):
-        raise TypeError(f"views: source takes an image or a Stream, not {shown(source)}")
+        advice = "; open it: pysaccade.Stream(path), or PIL.Image.open(path)" if isinstance(source, str) else ""
+        raise TypeError(f"views: source takes an image or a Stream, not {shown(source)}{advice}")
     with Stream([image], device="cpu", array="numpy", every=1, fixation="center") as stream:
         return of_emission(next(stream), budget, model, look, new_only)
+
+
+def _pixels(source: Any) -> Any:
+    """An image as an array. Pillow's are converted to R'G'B': samples of other modes are indices, or other colours."""
+    if not hasattr(source, "__array_interface__") or isinstance(source, np.ndarray):
+        return source
+    return np.asarray(source if getattr(source, "mode", "RGB") == "RGB" else source.convert("RGB"))
 
 
 def _of_stream(stream: Stream, budget: int, model: Any, look: Any, new_only: bool) -> Iterator[Views]:

@@ -143,5 +143,11 @@ def test_what_is_wrong_is_said() -> None:
         sc.TokenRule(resizing="aspect").tokens(1, 1)
     with pytest.raises(ValueError, match="more tokens"):
         sc.TokenRule.of("gemma-3").fit(16, 9, 255)
+    with pytest.raises(ValueError, match="no model"):
+        sc.TokenRule.of([])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unit_tokens takes a number"):
+        sc.TokenRule(unit_tokens="a").tokens(1, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"TokenRule\.seen: width is 0"):
+        sc.TokenRule().seen(0, 1)
     with pytest.raises(TypeError, match="width takes an integer"):
         sc.TokenRule.of("claude").tokens("1", 1)  # type: ignore[arg-type]

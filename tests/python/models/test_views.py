@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import PIL.Image
 import pytest
 
 import pysaccade as sc
@@ -240,6 +241,14 @@ def test_messages_have_the_forms_of_the_apis() -> None:
     assert "0 to 1000" in sc.views(screen(), 900, "qwen3-vl").caption
 
 
+@pytest.mark.parametrize("mode", ["P", "1", "CMYK", "YCbCr", "LA"])
+def test_pillows_modes_have_their_colours(mode: str) -> None:
+    picture = PIL.Image.fromarray(screen()[60:228, 80:360]).convert(mode)
+    (view,) = sc.views(picture, 1000)
+    assert view.level == 0
+    assert np.array_equal(view.image[:168, :280], np.asarray(picture.convert("RGB")))
+
+
 def test_a_rule_limits_the_pictures() -> None:
     for most in (1, 2):
         rule = dataclasses.replace(sc.TokenRule.of("qwen2.5-vl"), most_images=most)
@@ -268,8 +277,20 @@ def test_what_is_wrong_is_said() -> None:
         views.to_frame(0, 0, 0, units="mm")
     with pytest.raises(ValueError, match="space is frame"):
         views.to_frame(0, 0, 0, space="screen")
+    with pytest.raises(ValueError, match="space is frame"):
+        views.to_frame(0, 0, 0, space=["frame"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"seen takes \(width, height\), not int 5"):
+        views.to_frame(0, 0, 0, seen=5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the API is openai"):
+        views.messages(["openai"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="text takes a str, not int 5"):
+        views.messages("openai", 5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there are no views"):
+        emission.views(new_only=True).to_frame(0, 0, 0)
     with pytest.raises(TypeError, match="takes an image or a Stream"):
         sc.views(3)
+    with pytest.raises(TypeError, match=r"PIL\.Image\.open"):
+        sc.views("picture.png")
     stream.close()
     with pytest.raises(ValueError, match="closed"):
         emission.views()
