@@ -6,6 +6,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/options/values.h"
+#include "pipeline/views/crops.h"
 #include "pipeline/views/token_rule.h"
 
 namespace saccade {
@@ -50,6 +51,10 @@ void parse_views(const OptionSpec&, Options& o, const std::string& text) {
     throw UsageError("'" + views.model + "' is not " + or_list(models()) + ", or one of these, :TOKENS and :new-only");
   }
   if (colon != std::string::npos) views.tokens = whole(rest.substr(colon + 1), 1, 1 << 30);
+  if (const int least = least_tokens(find_rule(views.model)->rule); views.tokens < least) {
+    throw UsageError(
+        fmt::format("{} tokens are too few for a picture; give {}:{} or more", views.tokens, views.model, least));
+  }
   o.views = std::move(views);
 }
 // Nothing without them, as of `compact`.

@@ -69,7 +69,7 @@ typedef struct saccade_views_settings {
   size_t struct_size;
   const saccade_token_rule* rule;
   float look_u, look_v;  // with has_look: a point of the frame, 0 to 1, that counts more
-  int32_t tokens;        // of all views together, at most
+  int32_t tokens;        // of all views together, at most. SACCADE_ERROR_USAGE: too few for any picture
   int32_t has_look;
   int32_t new_only;  // only what changed, or was lost, since it was last shown. If nothing was sent: an overview
 } saccade_views_settings;

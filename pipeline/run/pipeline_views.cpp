@@ -4,6 +4,7 @@
 #include "pipeline/error.h"
 #include "pipeline/run/pipeline_state.h"
 #include "pipeline/run/session.h"
+#include "pipeline/views/crops.h"
 
 namespace saccade {
 
@@ -11,7 +12,8 @@ std::vector<View> Pipeline::choose_views(const TokenRule& rule, int tokens, cons
                                          bool new_only) {
   if (!has_frame()) throw UsageError("views: no frame was taken yet; take an emission or push a frame first");
   check_rule(rule);
-  if (tokens < 1) throw UsageError(fmt::format("views: {} tokens; give 1 or more", tokens));
+  const int least = least_tokens(rule);
+  if (tokens < least) throw UsageError(fmt::format("views: {} tokens; one picture takes {} or more", tokens, least));
   State& s = *state_;
   const ImageSize frame{s.layout.width_px, s.layout.height_px};
   ViewRequest request{.rule = rule, .tokens = tokens, .new_only = new_only, .look = {}};
@@ -44,7 +46,9 @@ std::vector<View> Session::choose_views(const TokenRule& rule, int tokens, const
 }
 
 std::vector<View> Session::choose_views(const ViewsChoice& choice) {
-  return choose_views(find_rule(choice.model)->rule, choice.tokens, std::nullopt, choice.new_only);
+  const TokenRule& rule = find_rule(choice.model)->rule;
+  if (choice.tokens < least_tokens(rule)) return {};  // a slider of the viewer's: options are refused earlier
+  return choose_views(rule, choice.tokens, std::nullopt, choice.new_only);
 }
 
 }  // namespace saccade

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "pipeline/error.h"
+
 namespace saccade {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr int kNamingTokens = 32;  // of the words that name one more picture
 struct Region {
   TileRect tiles;
   int level = 1;
-  int tokens = 0;  // of its pictures; -1: they can't be had
+  int tokens = 0;  // of its pictures; more than any budget: they can't be had
 };
 
 TileRect around(const TileRect& a, const TileRect& b) {
@@ -177,6 +179,13 @@ std::optional<View> view_of(const TileRect& tiles, int level, ImageSize frame, c
   view.box.x = placed(left, right - left, view.box.width, frame.width, step);
   view.box.y = placed(top, bottom - top, view.box.height, frame.height, step);
   return view;
+}
+
+int least_tokens(const TokenRule& rule) {
+  const auto size = kept_size(rule, {kLeastSide, kLeastSide});
+  const auto tokens = size ? tokens_of(rule, *size) : std::nullopt;
+  if (!tokens) throw UsageError("the rule of tokens: the server resizes any picture; check max_pixels and step_px");
+  return *tokens;
 }
 
 std::optional<std::vector<View>> crops_of(std::span<const Square> squares, TileGrid grid, ImageSize frame,

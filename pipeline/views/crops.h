@@ -28,4 +28,7 @@ std::optional<std::vector<View>> crops_of(std::span<const Square> squares, TileG
 // The picture of a rectangle of tiles at a level: centred on it where the frame allows. nullopt: it would be too large.
 std::optional<View> view_of(const TileRect& tiles, int level, ImageSize frame, const TokenRule& rule);
 
+// Of the smallest view, whatever it shows. Throws UsageError: the server resizes any picture.
+int least_tokens(const TokenRule& rule);
+
 }  // namespace saccade

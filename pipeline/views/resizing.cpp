@@ -244,7 +244,9 @@ std::optional<ImageSize> kept_size(const TokenRule& rule, ImageSize holds) {
     if (short_side(size) > least) return std::nullopt;
     size = {std::max(size.width, least), std::max(size.height, least)};
   }
-  const auto is_thin = [&] { return rule.max_aspect > 0 && long_side(size) > rule.max_aspect * short_side(size); };
+  const auto is_thin = [&] {
+    return rule.max_aspect > 0 && long_side(size) > std::int64_t{rule.max_aspect} * short_side(size);
+  };
   while ((area(size) < rule.min_pixels || is_thin()) && long_side(size) <= kMostViewSidePx) {
     (size.width <= size.height ? size.width : size.height) += rule.step_px;
   }

@@ -120,6 +120,8 @@ TEST(Views, WhatMakesNoSense_IsRefused) {
   refused(saccade_stream_views(stream.get(), nullptr, &none), "a struct is NULL");
   settings.tokens = 0;
   refused(saccade_stream_views(stream.get(), &settings, &none), "0 tokens");
+  settings.tokens = 3;
+  refused(saccade_stream_views(stream.get(), &settings, &none), "3 tokens; one picture takes 4 or more");
   settings = settings_of(rule, 800);
   settings.rule = nullptr;
   refused(saccade_stream_views(stream.get(), &settings, &none), "a struct is NULL");

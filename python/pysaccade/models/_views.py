@@ -246,7 +246,7 @@ def views(
         and did not change is not sent again.
 
     Raises:
-        TypeError, ValueError: It is not an image, or the model is not known.
+        TypeError, ValueError: It is not an image, the model is not known, or the budget is too small for one picture.
     """
     if isinstance(source, Stream):
         return _of_stream(source, budget, model, look, new_only)

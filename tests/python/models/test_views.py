@@ -268,6 +268,8 @@ def test_what_is_wrong_is_said() -> None:
         emission.views(model="gpt")
     with pytest.raises(ValueError, match="budget is 0"):
         emission.views(0)
+    with pytest.raises(ValueError, match="1568 tokens; one picture takes 8500 or more"):
+        emission.views(model="gpt-4o-mini")
     with pytest.raises(ValueError, match="both lie between 0 and 1"):
         emission.views(look=(2, 0.5))
     views = emission.views()
