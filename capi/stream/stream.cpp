@@ -65,17 +65,19 @@ void saccade_stream::throw_if_interrupted() const {
 
 SessionConfig saccade_stream::begin_opening(const char* uri) {
   close();
-  SessionConfig config = session_config(settings_, uri);
+  StreamOptions options = settings_;
+  if (scanpath_) {
+    options.pipeline.scanpath.policy = FixationPolicy::kFile;
+    options.pipeline.scanpath.recorded = scanpath_;
+    settle_eye(options);
+  }
+  SessionConfig config = session_config(options, uri);
   config.source.stop = std::make_shared<std::atomic<bool>>(false);
   {
     const std::lock_guard lock(mutex_);
     stop_ = config.source.stop;
   }
   throw_if_interrupted();  // one that comes later finds the token
-  if (scanpath_) {
-    config.pipeline.scanpath.policy = FixationPolicy::kFile;
-    config.pipeline.scanpath.recorded = scanpath_;
-  }
   config.log = log_;
   return config;
 }

@@ -90,6 +90,12 @@ HwDecode wanted_decoder(const StreamOptions& options, HwDecode of_backend) {
   return options.source.filters.empty() ? of_backend : HwDecode::kNo;
 }
 
+void settle_eye(StreamOptions& options) {
+  if (auto* adaptive = std::get_if<AdaptiveShape>(&options.pipeline.lattice.shape)) {
+    adaptive->eye = options.lattice.eye.value_or(default_eye(options.pipeline.scanpath.policy));
+  }
+}
+
 void check_options(StreamOptions& options) {
   const SampleFormat& samples = options.pipeline.samples;
   if (samples.type == SampleType::kU8 && samples != SampleFormat{}) {
@@ -99,9 +105,7 @@ void check_options(StreamOptions& options) {
     throw OptionError::naming("require-hwdec", "conflicts with {hwdec} no; leave one out");
   }
   options.pipeline.lattice = lattice_of(options.lattice);
-  if (auto* adaptive = std::get_if<AdaptiveShape>(&options.pipeline.lattice.shape)) {
-    adaptive->eye = options.lattice.eye.value_or(default_eye(options.pipeline.scanpath.policy));
-  }
+  settle_eye(options);
   options.pipeline.scanpath.fov_deg = options.lattice.fov_deg;
   options.source.device = options.pipeline.device;
   options.source.live.assume_live = options.queue_policy == QueuePolicy::kLatest;

@@ -38,6 +38,9 @@ void name_files_wholly(StreamOptions& options);
 // Asks the device once more why what decodes can't be used; empty: it can, or none is to be used. After resolve().
 std::string why_no_decoder(const StreamOptions& options);
 
+// `eye` of lattice adaptive where no option sets it; again where a recorded gaze leads only after check_options().
+void settle_eye(StreamOptions& options);
+
 // What one input is run with; after resolve().
 SessionConfig session_config(const StreamOptions& options, const std::string& uri);
 
