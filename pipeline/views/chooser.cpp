@@ -55,6 +55,7 @@ void ViewChooser::forget() {
 }
 
 void ViewChooser::forget(const TileRect& tiles) {
+  if (tiles.width == grid_.cols && tiles.height == grid_.rows) return forget();
   held_->forget(tiles);
   for_each_tile(tiles, [this](std::size_t tile) { news_[tile] = News::kOwn; });
 }

@@ -204,6 +204,15 @@ TEST(Views, LostParts_AreSentAgain) {
   EXPECT_EQ(receiver.choose("qwen2.5-vl", 1568)[0].reason, ViewReason::kOverview);
 }
 
+TEST(Views, AllWasLost_BeginsWithTheOverview) {
+  Screen screen(640, 400);
+  screen.draw({0, 0, 640, 400}, 4);  // an overview shows little of it
+  Receiver receiver(screen);
+  while (!receiver.choose("qwen2.5-vl", 1568).empty()) continue;
+  receiver.chooser().forget({0, 0, 40, 25});
+  EXPECT_EQ(receiver.choose("qwen2.5-vl", 200)[0].reason, ViewReason::kOverview);
+}
+
 TEST(NewViews, StillFrame_IsAnOverviewAlone) {
   const Screen screen = desktop();
   Receiver receiver(screen);
